@@ -1,0 +1,30 @@
+/** The queue on which commits are announced. Its jobs are a doorbell: losing one delays, and changes nothing. */
+export const CREATIONS_QUEUE = 'plant-creations';
+
+/** The one kind of job on it, in the past tense: it tells that a commit happened. */
+export const PLANTS_CREATED = 'plants.created';
+
+/**
+ * A claim check (Hohpe & Woolf, Enterprise Integration Patterns): it names the commit and carries no plant, since the
+ * database is the record.
+ */
+export type CreationJob = {
+  version: 1;
+  /** The commit's ObjectId, 24 hexadecimal digits. */
+  commit: string;
+  /** How many plants the commit stored, as far as its publisher knew; 0 when the relay rang. */
+  plants: number;
+  /** W3C trace context of the first request of the commit that carried one. */
+  traceparent?: string;
+};
+
+/** One id per commit, so a second ring while the first job waits or runs is ignored. BullMQ forbids ':' in it. */
+export function creationJobId(commit: string): string {
+  return `commit-${commit}`;
+}
+
+/**
+ * Nothing of a completed job is kept: its id would swallow a later ring for the same commit. Failed jobs are kept
+ * until the relay drives them again.
+ */
+export const creationJobOptions = { removeOnComplete: true, removeOnFail: false, attempts: 1 } as const;

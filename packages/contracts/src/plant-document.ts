@@ -1,0 +1,27 @@
+import type { Binary, ObjectId } from 'mongodb';
+
+export const PLANTS = 'plants';
+export const PLANT_SEARCH = 'plant_search';
+export const AUDIT_BLOCKS = 'audit_blocks';
+
+/** A plant as stored: the record everything else is derived from. Ids are int64, hence `bigint`. */
+export type PlantDocument = {
+  _id: bigint;
+  name: string;
+  tag?: string;
+  created: Date;
+  /** Shared by the plants that one insert stored, kept for ever. */
+  commit: ObjectId;
+  /** The outbox: present until the plant is indexed and audited. */
+  pending?: true;
+  by: Creator;
+  from: Origin;
+  /** Hash of the Idempotency-Key the plant was created with. */
+  key?: Binary;
+};
+
+/** Who created it: claims of the access token, never the token. */
+export type Creator = { sub: string; iss?: string; jti?: string };
+
+/** From where: client address through the trusted hop, request id, and the API instance that stored it. */
+export type Origin = { address: string; request: string; instance: string };

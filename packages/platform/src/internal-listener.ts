@@ -1,0 +1,37 @@
+import Fastify from 'fastify';
+import type { Registry } from 'prom-client';
+
+export type InternalListener = { url: string; close: () => Promise<void> };
+
+export type Health = {
+  /** The process works; an orchestrator restarts it when this is false. */
+  live: () => boolean;
+  /** It should be given work; false while draining or without what it cannot do without. */
+  ready: () => boolean | Promise<boolean>;
+};
+
+/**
+ * The listener of every process that only operators reach: `/livez`, `/readyz`, `/metrics`. Never behind the gateway.
+ * @param port 0 takes a free one.
+ */
+export async function startInternalListener(
+  { host, port }: { host: string; port: number },
+  health: Health,
+  metrics: Registry,
+): Promise<InternalListener> {
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.get('/livez', async (_request, reply) => answer(reply, health.live()));
+  app.get('/readyz', async (_request, reply) => answer(reply, await health.ready()));
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.metrics()),
+  );
+  const url = await app.listen({ host, port });
+  return { url, close: () => app.close() };
+}
+
+function answer(
+  reply: { code: (status: number) => { send: (body: unknown) => unknown } },
+  good: boolean,
+): unknown {
+  return reply.code(good ? 200 : 503).send({ status: good ? 'ok' : 'unavailable' });
+}
