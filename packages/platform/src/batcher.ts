@@ -63,7 +63,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   function startNext(): void {
     if (waiting.length === 0) return;
     if (inFlight > slow || inFlight >= options.runsMax) {
-      expiry ??= setTimeout(refuseExpired, options.waitMsMax).unref();
+      if (expiry === undefined) expiry = setTimeout(refuseExpired, options.waitMsMax).unref();
       return;
     }
     void fly(takeBatch());

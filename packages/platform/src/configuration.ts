@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type CleanedEnv, cleanEnv, EnvMissingError } from 'envalid';
+import { type CleanedEnv, cleanEnv, EnvError, EnvMissingError, makeValidator } from 'envalid';
 
 /** Settings that cannot be used. The message names every fault at once and says what to do about each. */
 export class ConfigurationError extends Error {
@@ -58,3 +58,21 @@ function readValue(name: string, environment: Environment, faults: string[]): st
     return undefined;
   }
 }
+
+/** A validator for whole numbers within bounds, both included. */
+export const wholeNumber = (min: number, max: number) =>
+  makeValidator<number>((input) => {
+    const value = Number(input);
+    if (!/^-?\d+$/.test(input) || value < min || value > max) {
+      throw new EnvError(`must be a whole number from ${min} to ${max}`);
+    }
+    return value;
+  });
+
+/** A validator for comma separated lists; white space around the parts and empty parts do not count. */
+export const list = makeValidator<string[]>((input) =>
+  input
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);

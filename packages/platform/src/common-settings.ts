@@ -1,0 +1,14 @@
+import { hostname } from 'node:os';
+import { port, str } from 'envalid';
+import { LOG_LEVELS } from './logger.ts';
+
+/** The variables that every service process reads. */
+export const commonSettings = {
+  MONGODB_URL: str(),
+  REDIS_URL: str(),
+  QUEUE_PREFIX: str({ default: '{plantstore}' }),
+  INSTANCE: str({ default: hostname() }),
+  LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
+  INTERNAL_HOST: str({ default: '127.0.0.1' }),
+  INTERNAL_PORT: port({ default: 0 }),
+};

@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { plantIndexes } from '@plant-store/contracts/indexes';
+import { startInternalListener } from '@plant-store/platform/internal-listener';
+import type { Logger } from '@plant-store/platform/logger';
+import { createRegistry } from '@plant-store/platform/metrics';
+import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
+import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { createRedis, producerConnection } from '@plant-store/platform/redis';
+import { Closers } from '@plant-store/platform/service';
+import type { FastifyListenOptions } from 'fastify';
+import { ObjectId } from 'mongodb';
+import type { ApiConfig, ApiSecrets } from './config.ts';
+import { createPlant, type InsertReport, type PlantStore } from './domain/create-plant.ts';
+import { type ApiEvents, apiEvents } from './events.ts';
+import { buildApp } from './http/app.ts';
+import { creationAnnouncer } from './queue/creation-announcer.ts';
+import { groupCommit, groupRead } from './storage/group-commit.ts';
+import { mongoPlants } from './storage/mongo-plants.ts';
+import { recentIds } from './storage/recent-ids.ts';
+import { jwksKeys } from './tokens/jwks.ts';
+
+/** Recently stored ids kept by a replica, at least; about 12 MB at twice that. */
+const RECENT_IDS = 100_000;
+/** Connections to the database: commits in flight, settling reads, and room to replace a broken one. */
+const CONNECTIONS_MAX = 16;
+const JWKS_CACHE_MS = 300_000;
+
+export type RunningApi = { url: string; internalUrl: string; close: () => Promise<void> };
+
+/** Puts one API replica together and starts it. Neither MongoDB nor Redis has to be there yet. */
+export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: Logger): Promise<RunningApi> {
+  const closers = new Closers();
+  const registry = createRegistry('api');
+  const now = () => performance.now();
+  let draining = false;
+
+  const events: ApiEvents = apiEvents(logger, registry, () => commits.waiting());
+  const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-api', { maxPoolSize: CONNECTIONS_MAX });
+  closers.add(() => mongo.close());
+  const database = databaseName(secrets.mongodbUrl);
+  const redis = createRedis(secrets.redisUrl, producerConnection, logger);
+  closers.add(() => redis.disconnect());
+
+  const announcer = creationAnnouncer(redis, config.queuePrefix, {
+    announced: events.announced,
+    missed: events.announcementMissed,
+  });
+  closers.add(() => announcer.close());
+  const store = observed(mongoPlants(mongo, database, config.instance), events);
+  const commits = groupCommit(
+    { store, newCommit: () => new ObjectId().toHexString(), announce: announcer.announce, now },
+    events.defect,
+  );
+  const reads = groupRead(store, now);
+  closers.add(() => commits.idle());
+
+  const building = new AbortController();
+  closers.add(() => building.abort());
+  void ensureIndexes(mongo.db(database), plantIndexes, events.indexesMissing, building.signal);
+
+  const { keys } = config.tokens;
+  const jwks =
+    keys.source === 'jwks'
+      ? jwksKeys({ url: keys.url, cacheMs: JWKS_CACHE_MS, now, onFetch: events.keySetFetched })
+      : undefined;
+  closers.add(() => jwks?.close());
+
+  const app = await buildApp({
+    http: config.http,
+    accessTokens: {
+      tokens: config.tokens,
+      ...(secrets.authSecret !== undefined && { secret: secrets.authSecret }),
+      ...(jwks !== undefined && { jwks }),
+    },
+    createPlant: {
+      createPlant: createPlant({
+        joinCommit: commits.submit,
+        readTogether: reads.submit,
+        recentIds: recentIds(RECENT_IDS),
+      }),
+      now,
+    },
+    events,
+    draining: () => draining,
+  });
+  const internal = await startInternalListener(
+    config.internal,
+    { live: () => true, ready: async () => !draining && (await hasPrimary(mongo)) },
+    registry,
+  );
+  closers.add(() => internal.close());
+  closers.add(() => app.close());
+
+  try {
+    const { host, port, reusePort } = config.http;
+    const url = await app.listen({ host, port, reusePort } as FastifyListenOptions);
+    logger.info({ url, internal: internal.url }, 'listening');
+    closers.add(async () => {
+      draining = true;
+      await pause(config.http.drainMs);
+    });
+    return { url, internalUrl: internal.url, close: () => closers.close() };
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+/** The store, with every insert recorded. */
+function observed(store: PlantStore, events: ApiEvents): PlantStore {
+  return {
+    read: store.read,
+    async insert(commit, creations, budgetMs) {
+      const started = performance.now();
+      const report = await store.insert(commit, creations, budgetMs);
+      events.inserted(creations.length, performance.now() - started, insertResult(report));
+      return report;
+    },
+  };
+}
+
+function insertResult(report: InsertReport): Parameters<ApiEvents['inserted']>[2] {
+  if (!report.sent) return 'not-sent';
+  if (report.occupied === 'unknown') return 'unknown';
+  return report.occupied.size === 0 ? 'acknowledged' : 'duplicates';
+}

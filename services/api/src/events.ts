@@ -1,0 +1,106 @@
+import type { Logger } from '@plant-store/platform/logger';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** A request that took longer is worth a line, also when it succeeded. */
+const SLOW_MS = 1_000;
+
+export type AnsweredRequest = { request: string; method: string; status: number; error: number; ms: number };
+
+export type ApiEvents = ReturnType<typeof apiEvents>;
+
+/** What happens in this service, one function an event: its metric and, where an operator wants it, its log line. */
+export function apiEvents(logger: Logger, registry: Registry, waiting: () => number) {
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'plants_requests_total',
+    help: 'Answered requests by status and catalogue error (0: none).',
+    labelNames: ['status', 'error'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'plants_request_duration_seconds',
+    help: 'From the request head to the answer.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  });
+  const commits = new Counter({
+    name: 'plants_commits_total',
+    help: 'Commits by what became of their insert.',
+    labelNames: ['insert'],
+    registers,
+  });
+  const commitPlants = new Histogram({
+    name: 'plants_commit_plants',
+    help: 'Plants per commit.',
+    buckets: [1, 2, 5, 10, 25, 50, 100, 250, 500],
+    registers,
+  });
+  const commitDurations = new Histogram({
+    name: 'plants_commit_insert_duration_seconds',
+    help: 'One insert, acknowledged by a majority or given up.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  });
+  const rings = new Counter({
+    name: 'plants_announcements_total',
+    help: 'Commits announced on the queue, or left to the relay.',
+    labelNames: ['result'],
+    registers,
+  });
+  new Gauge({
+    name: 'plants_waiting_creates',
+    help: 'Creates that wait for a commit.',
+    registers,
+    collect() {
+      this.set(waiting());
+    },
+  });
+
+  const successes = requests.labels('200', '0');
+  let missedLogged = false;
+
+  return {
+    answered(answer: AnsweredRequest): void {
+      durations.observe(answer.ms / 1_000);
+      if (answer.status < 400) successes.inc();
+      else requests.labels(String(answer.status), String(answer.error)).inc();
+
+      if (answer.status >= 500) logger.warn(answer, 'request failed');
+      else if (answer.status >= 400) logger.info(answer, 'request refused');
+      else if (answer.ms > SLOW_MS) logger.warn(answer, 'request was slow');
+    },
+    inserted(
+      plants: number,
+      ms: number,
+      insert: 'acknowledged' | 'duplicates' | 'unknown' | 'not-sent',
+    ): void {
+      commits.labels(insert).inc();
+      commitPlants.observe(plants);
+      commitDurations.observe(ms / 1_000);
+      if (insert === 'unknown' || insert === 'not-sent')
+        logger.warn({ plants, ms, insert }, 'commit was not acknowledged');
+    },
+    announced(): void {
+      rings.labels('announced').inc();
+      missedLogged = false;
+    },
+    /** Logged once an outage: the metric counts them all. */
+    announcementMissed(reason: unknown): void {
+      rings.labels('left-to-relay').inc();
+      if (missedLogged) return;
+      missedLogged = true;
+      logger.warn({ reason: String(reason) }, 'commits are announced by the relay, later');
+    },
+    keySetFetched(failure: unknown): void {
+      if (failure !== undefined)
+        logger.warn({ reason: String(failure) }, 'the key set cannot be fetched: the last one stays in use');
+    },
+    indexesMissing(error: unknown): void {
+      logger.warn({ reason: String(error) }, 'indexes cannot be created yet: trying again');
+    },
+    /** What only a bug can cause. */
+    defect(error: unknown): void {
+      logger.error({ err: error }, 'defect');
+    },
+  };
+}

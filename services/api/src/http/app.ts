@@ -1,0 +1,78 @@
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import type { ApiConfig } from '../config.ts';
+import type { ApiEvents } from '../events.ts';
+import { refuse } from './api-error.ts';
+import { type AccessTokenOptions, accessTokens } from './plugins/access-tokens.ts';
+import { errorAnswers, toRefusal } from './plugins/error-answers.ts';
+import { framing } from './plugins/framing.ts';
+import { mediaType } from './plugins/media-type.ts';
+import { onlyKnownRoutes } from './plugins/only-known-routes.ts';
+import { requestId, requestIdentity } from './plugins/request-identity.ts';
+import { requestRecords } from './plugins/request-records.ts';
+import { answerOddRequests, answerParserError } from './raw-answers.ts';
+import { type CreatePlantRoute, createPlantRoute } from './routes/plants/create/route.ts';
+import { strictAjv } from './schema-keywords.ts';
+
+const BODY_BYTES_MAX = 64 * 1024;
+const HEAD_BYTES_MAX = 16 * 1024;
+/** Slow clients: the head, then the whole request, have to arrive within these times. */
+const HEAD_MS_MAX = 5_000;
+const REQUEST_MS_MAX = 10_000;
+const TIMEOUT_CHECK_MS = 1_000;
+/** Longer than the gateway keeps an idle upstream connection, so that it never picks one we are closing. */
+const KEEP_ALIVE_MS = 10_000;
+
+export type AppDeps = {
+  http: Pick<ApiConfig['http'], 'trustedProxies'>;
+  accessTokens: AccessTokenOptions;
+  createPlant: CreatePlantRoute;
+  events: ApiEvents;
+  draining: () => boolean;
+};
+
+/** The public listener: one operation, and the steps of it in the order in which a request meets them. */
+export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    genReqId: requestId,
+    rewriteUrl: (request) => originForm(request.url ?? '/'),
+    trustProxy: deps.http.trustedProxies.length > 0 ? deps.http.trustedProxies : false,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    return503OnClosing: false,
+    http: {
+      maxHeaderSize: HEAD_BYTES_MAX,
+      headersTimeout: HEAD_MS_MAX,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      requireHostHeader: false,
+    },
+    clientErrorHandler: answerParserError,
+    frameworkErrors: (error, request, reply) => {
+      void refuse(
+        reply.header('x-request-id', request.id),
+        toRefusal(error as FastifyError, deps.events.defect),
+      );
+    },
+  });
+  answerOddRequests(app.server);
+  const ajv = strictAjv();
+  app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
+
+  await app.register(requestIdentity, { draining: deps.draining });
+  await app.register(requestRecords, { events: deps.events });
+  await app.register(errorAnswers, { onDefect: deps.events.defect });
+  await app.register(framing);
+  await app.register(onlyKnownRoutes, { paths: ['/plants'] });
+  await app.register(accessTokens, deps.accessTokens);
+  await app.register(mediaType);
+  await app.register(createPlantRoute, deps.createPlant);
+  return app;
+}
+
+/** The path of a request target in absolute form (RFC 9112 §3.2.2), which servers must accept. */
+function originForm(target: string): string {
+  if (target.startsWith('/') || !URL.canParse(target)) return target;
+  const { pathname, search } = new URL(target);
+  return pathname + search;
+}

@@ -1,0 +1,21 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import plugin from 'fastify-plugin';
+
+const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The gateway's request id when it is well-formed, else a new one. */
+export function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
+}
+
+/** Every answer carries X-Request-Id; while draining also `Connection: close`, so that clients go elsewhere. */
+export const requestIdentity = plugin(async (app: FastifyInstance, options: { draining: () => boolean }) => {
+  app.addHook('onRequest', (request, reply, next) => {
+    reply.header('x-request-id', request.id);
+    if (options.draining()) reply.header('connection', 'close');
+    next();
+  });
+});

@@ -1,0 +1,17 @@
+import type { FastifyInstance } from 'fastify';
+import plugin from 'fastify-plugin';
+import type { ApiEvents } from '../../events.ts';
+
+/** Hands every finished request to the records: how it ended and how long it took. */
+export const requestRecords = plugin(async (app: FastifyInstance, options: { events: ApiEvents }) => {
+  app.addHook('onResponse', (request, reply, next) => {
+    options.events.answered({
+      request: request.id,
+      method: request.method,
+      status: reply.statusCode,
+      error: reply.refusedWith,
+      ms: reply.elapsedTime,
+    });
+    next();
+  });
+});
