@@ -1,0 +1,87 @@
+#!/bin/sh
+# Writes the gateway's nginx configuration to standard output, from nginx.conf.template and the GATEWAY_* settings
+# (README.md lists them). The same file serves npm start, compose and Kubernetes; what differs between releases of
+# nginx is decided here. A setting that cannot be used ends it with one line on standard error and exit code 1.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+PATH=$PATH:/usr/local/sbin:/usr/sbin # where packages put nginx, and where a user's PATH often does not look
+
+fail() {
+  printf 'gateway: %s\n' "$1" >&2
+  exit 1
+}
+
+export GATEWAY_NGINX="${GATEWAY_NGINX:-nginx}"
+export GATEWAY_DIRECTORY="${GATEWAY_DIRECTORY:-/tmp/gateway}"
+export GATEWAY_LISTEN="${GATEWAY_LISTEN:-8080}"
+export GATEWAY_INTERNAL_LISTEN="${GATEWAY_INTERNAL_LISTEN:-127.0.0.1:8081}"
+export GATEWAY_TLS_LISTEN="${GATEWAY_TLS_LISTEN:-8443}"
+export GATEWAY_TLS_PORT="${GATEWAY_TLS_PORT:-443}"
+export GATEWAY_TLS_DIRECTORY="${GATEWAY_TLS_DIRECTORY:-}"
+export GATEWAY_UPSTREAMS="${GATEWAY_UPSTREAMS:-}"
+export GATEWAY_TRUSTED_PROXIES="${GATEWAY_TRUSTED_PROXIES:-}"
+export GATEWAY_LIMITS="${GATEWAY_LIMITS:-on}"
+export GATEWAY_RATE="${GATEWAY_RATE:-1000}"
+export GATEWAY_BURST="${GATEWAY_BURST:-2000}"
+export GATEWAY_CONNECTIONS="${GATEWAY_CONNECTIONS:-512}"
+export GATEWAY_CLIENT_TIMEOUT="${GATEWAY_CLIENT_TIMEOUT:-10s}"
+export GATEWAY_IDLE_TIMEOUT="${GATEWAY_IDLE_TIMEOUT:-60s}"
+export GATEWAY_WORKERS="${GATEWAY_WORKERS:-auto}"
+export GATEWAY_WORKER_CONNECTIONS="${GATEWAY_WORKER_CONNECTIONS:-4096}"
+export GATEWAY_LOG="${GATEWAY_LOG:-all}"
+export GATEWAY_ACCESS_LOG="${GATEWAY_ACCESS_LOG:-/dev/stdout}"
+export GATEWAY_ERROR_LEVEL="${GATEWAY_ERROR_LEVEL:-crit}"
+
+[ -n "$GATEWAY_UPSTREAMS" ] || fail 'GATEWAY_UPSTREAMS is required: host:port of each API replica, separated by spaces'
+case $GATEWAY_LIMITS in on | off) ;; *) fail "GATEWAY_LIMITS must be on or off, not '$GATEWAY_LIMITS'" ;; esac
+case $GATEWAY_LOG in all | failures | off) ;; *) fail "GATEWAY_LOG must be all, failures or off, not '$GATEWAY_LOG'" ;; esac
+for name in GATEWAY_RATE GATEWAY_BURST GATEWAY_CONNECTIONS GATEWAY_WORKER_CONNECTIONS GATEWAY_TLS_PORT; do
+  eval "value=\$$name"
+  case $value in '' | 0* | *[!0-9]*) fail "$name must be a whole number above 0, not '$value'" ;; esac
+done
+# What nginx would read as the end of a value is refused, so that a setting cannot bring directives of its own.
+for name in GATEWAY_LISTEN GATEWAY_INTERNAL_LISTEN GATEWAY_TLS_LISTEN GATEWAY_UPSTREAMS GATEWAY_TRUSTED_PROXIES \
+  GATEWAY_CLIENT_TIMEOUT GATEWAY_IDLE_TIMEOUT GATEWAY_WORKERS GATEWAY_ERROR_LEVEL; do
+  eval "value=\$$name"
+  case $value in *[!A-Za-z0-9.:_/\ \[\]-]*) fail "$name holds a character that does not belong there" ;; esac
+done
+for name in GATEWAY_DIRECTORY GATEWAY_TLS_DIRECTORY GATEWAY_ACCESS_LOG; do
+  eval "value=\$$name"
+  case $value in *[\"\$\;\{\}\\]*) fail "$name holds a character that does not belong into a path" ;; esac
+done
+
+# --- certificates -----------------------------------------------------------------------------------------------
+export GATEWAY_TLS='' GATEWAY_TLS_PUBLIC_PORT=''
+if [ -n "$GATEWAY_TLS_DIRECTORY" ]; then
+  for file in tls.crt tls.key; do
+    [ -r "$GATEWAY_TLS_DIRECTORY/$file" ] || fail "GATEWAY_TLS_DIRECTORY must hold a readable $file"
+  done
+  GATEWAY_TLS=on
+  [ "$GATEWAY_TLS_PORT" = 443 ] || GATEWAY_TLS_PUBLIC_PORT=":$GATEWAY_TLS_PORT"
+fi
+
+# --- what this release of nginx knows ---------------------------------------------------------------------------
+command -v "$GATEWAY_NGINX" >/dev/null || fail "$GATEWAY_NGINX is not installed: install nginx 1.22 or newer"
+version=$("$GATEWAY_NGINX" -v 2>&1 | sed -n 's|.*nginx/\([0-9.]*\).*|\1|p')
+[ -n "$version" ] || fail "$GATEWAY_NGINX -v names no version"
+at_least() {
+  printf '%s\n' "$version" | awk -v want="$1" '{ split($1, a, "."); split(want, b, ".")
+    for (i = 1; i <= 3; i++) if (a[i] + 0 != b[i] + 0) exit !(a[i] + 0 > b[i] + 0) }'
+}
+at_least 1.22.0 || fail "nginx $version is too old: install 1.22 or newer"
+export GATEWAY_HTTP2_DIRECTIVE=''
+if at_least 1.25.1; then GATEWAY_HTTP2_DIRECTIVE=on; fi
+
+# A name behind which replicas come and go is resolved again by 1.27.3 and newer; older ones ask once, at start.
+export GATEWAY_RESOLVE='' GATEWAY_RESOLVER=''
+if printf '%s' "$GATEWAY_UPSTREAMS" | grep -q '[A-Za-z]' && at_least 1.27.3; then
+  GATEWAY_RESOLVE=' resolve'
+  GATEWAY_RESOLVER=$(awk '$1 == "nameserver" { printf "%s%s", sep, $2 ~ /:/ ? "[" $2 "]" : $2; sep = " " }' /etc/resolv.conf)
+fi
+
+# Workers of a master that runs as root would be "nobody", who cannot reach a private directory.
+export GATEWAY_ROOT=''
+if [ "$(id -u)" = 0 ]; then GATEWAY_ROOT="$(id -un) $(id -gn)"; fi
+
+exec awk -f "$here/render.awk" "${1:-$here/nginx.conf.template}"
