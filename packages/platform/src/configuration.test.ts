@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { port, str } from 'envalid';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { list, readEnvironment, wholeNumber } from './configuration.ts';
+
+const settings = {
+  NAME: str(),
+  PORT: port({ default: 3000 }),
+  PARTS: list({ default: [] }),
+  SIZE: wholeNumber(1, 9)({ default: 5 }),
+};
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'configuration-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('reads, defaults and converts', () => {
+  expect(readEnvironment({ NAME: 'n', PARTS: ' a, b,', SIZE: '' }, settings)).toMatchObject({
+    NAME: 'n',
+    PORT: 3000,
+    PARTS: ['a', 'b'],
+    SIZE: 5,
+  });
+});
+
+test('names every fault in one message', () => {
+  expect(() => readEnvironment({ PORT: 'x', SIZE: '10' }, settings)).toThrow(
+    /^configuration: (?=.*NAME is required)(?=.*PORT: )(?=.*SIZE: must be a whole number from 1 to 9)/,
+  );
+});
+
+test('names contradictions between variables', () => {
+  expect(() => readEnvironment({ NAME: 'n' }, settings, ({ NAME }) => [`${NAME} contradicts`])).toThrow('n contradicts');
+});
+
+test('reads NAME from the file that NAME_FILE names, and refuses both', () => {
+  const file = join(folder, 'name');
+  writeFileSync(file, 'from a file\n');
+  expect(readEnvironment({ NAME_FILE: file }, settings).NAME).toBe('from a file');
+  expect(() => readEnvironment({ NAME_FILE: file, NAME: 'n' }, settings)).toThrow('NAME and NAME_FILE are both set');
+  expect(() => readEnvironment({ NAME_FILE: join(folder, 'none') }, settings)).toThrow('NAME_FILE names a file that cannot');
+});
