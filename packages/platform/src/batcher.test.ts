@@ -17,12 +17,20 @@ const bounds = {
 
 /** A batcher whose runs end when the test says so. */
 function manual(options: Partial<BatcherOptions<string, string>> = {}) {
-  const runs: { batch: readonly string[]; end: (results?: string[]) => void; fail: (error: Error) => void }[] = [];
+  const runs: {
+    batch: readonly string[];
+    end: (results?: string[]) => void;
+    fail: (error: Error) => void;
+  }[] = [];
   const batcher = createBatcher<string, string>({
     ...bounds,
     run: (batch) =>
       new Promise((resolve, reject) =>
-        runs.push({ batch, end: (results = batch.map((item) => `${item}!`)) => resolve(results), fail: reject }),
+        runs.push({
+          batch,
+          end: (results = batch.map((item) => `${item}!`)) => resolve(results),
+          fail: reject,
+        }),
       ),
     ...options,
   });
@@ -55,7 +63,11 @@ test('no key stands twice in a batch, and order is kept', async () => {
 });
 
 test('a batch is bounded by items and by bytes, and an item over the bytes goes alone', async () => {
-  const { batcher, runs } = manual({ sizeOf: (item) => Number(item), batchBytesMax: 10, waitingBytesMax: 1_000 });
+  const { batcher, runs } = manual({
+    sizeOf: (item) => Number(item),
+    batchBytesMax: 10,
+    waitingBytesMax: 1_000,
+  });
   const all = ['1', '2', '3', '4', '5', '50', '6'].map((item) => batcher.submit(item));
   const batches: (readonly string[])[] = [];
   for (let index = 0; index < 5; index++) {

@@ -34,13 +34,19 @@ test('names every fault in one message', () => {
 });
 
 test('names contradictions between variables', () => {
-  expect(() => readEnvironment({ NAME: 'n' }, settings, ({ NAME }) => [`${NAME} contradicts`])).toThrow('n contradicts');
+  expect(() => readEnvironment({ NAME: 'n' }, settings, ({ NAME }) => [`${NAME} contradicts`])).toThrow(
+    'n contradicts',
+  );
 });
 
 test('reads NAME from the file that NAME_FILE names, and refuses both', () => {
   const file = join(folder, 'name');
   writeFileSync(file, 'from a file\n');
   expect(readEnvironment({ NAME_FILE: file }, settings).NAME).toBe('from a file');
-  expect(() => readEnvironment({ NAME_FILE: file, NAME: 'n' }, settings)).toThrow('NAME and NAME_FILE are both set');
-  expect(() => readEnvironment({ NAME_FILE: join(folder, 'none') }, settings)).toThrow('NAME_FILE names a file that cannot');
+  expect(() => readEnvironment({ NAME_FILE: file, NAME: 'n' }, settings)).toThrow(
+    'NAME and NAME_FILE are both set',
+  );
+  expect(() => readEnvironment({ NAME_FILE: join(folder, 'none') }, settings)).toThrow(
+    'NAME_FILE names a file that cannot',
+  );
 });

@@ -17,11 +17,19 @@ test.each([
   ['without a tag', ' { "id" : -7 , "name" : "" } ', { id: -7n, name: '' }],
   ['another order', '{"name":"a","id":42}', { id: 42n, name: 'a' }],
   ['past 2^53', '{"id":9007199254740993,"name":"a"}', { id: 9007199254740993n, name: 'a' }],
-  ['16 digits that a double would round', '{"id":9999999999999999,"name":"a"}', { id: 9999999999999999n, name: 'a' }],
+  [
+    '16 digits that a double would round',
+    '{"id":9999999999999999,"name":"a"}',
+    { id: 9999999999999999n, name: 'a' },
+  ],
   ['an exponent', '{"id":1e3,"name":"a"}', { id: 1000n, name: 'a' }],
   ['an escaped key', '{"\\u0069d":9007199254740993,"name":"a"}', { id: 9007199254740993n, name: 'a' }],
   ['escapes in a name', '{"id":1,"name":"a\\"}\\\\"}', { id: 1n, name: 'a"}\\' }],
-  ['an id of a nested object left alone', '{"id":1,"name":"a","x":{"id":2.5}}', { id: 1n, name: 'a', x: { id: 2.5 } }],
+  [
+    'an id of a nested object left alone',
+    '{"id":1,"name":"a","x":{"id":2.5}}',
+    { id: 1n, name: 'a', x: { id: 2.5 } },
+  ],
   ['braces in strings', '{"x":"}],{","id":5,"name":"[{"}', { x: '}],{', id: 5n, name: '[{' }],
   ['one key twice further in', '{"x":{"a":1,"a":2},"id":5,"name":"a"}', { x: { a: 2 }, id: 5n, name: 'a' }],
   ['minus zero', '{"id":-0,"name":"a"}', { id: 0n, name: 'a' }],
@@ -29,16 +37,26 @@ test.each([
   expect(parse(text)).toEqual(value);
 });
 
-test.each(['1.5', '1.00000000000000001', '1e-400', '1e19', '9223372036854775808', '"1"', 'true', 'null', '[1]'])(
-  'an id of %s never becomes a bigint',
-  (id) => {
-    expect(typeof (parse(`{"id":${id},"name":"a"}`) as { id: unknown }).id).not.toBe('bigint');
+test.each([
+  '1.5',
+  '1.00000000000000001',
+  '1e-400',
+  '1e19',
+  '9223372036854775808',
+  '"1"',
+  'true',
+  'null',
+  '[1]',
+])('an id of %s never becomes a bigint', (id) => {
+  expect(typeof (parse(`{"id":${id},"name":"a"}`) as { id: unknown }).id).not.toBe('bigint');
+});
+
+test.each(['[]', '1', '"id"', 'null', '{}', '[{"id":1,"id":2}]'])(
+  '%s is JSON, and left to the schema',
+  (text) => {
+    expect(parse(text)).toEqual(JSON.parse(text));
   },
 );
-
-test.each(['[]', '1', '"id"', 'null', '{}', '[{"id":1,"id":2}]'])('%s is JSON, and left to the schema', (text) => {
-  expect(parse(text)).toEqual(JSON.parse(text));
-});
 
 test.each([
   ['nothing', Buffer.alloc(0)],
