@@ -9,7 +9,7 @@ import { mediaType } from './plugins/media-type.ts';
 import { onlyKnownRoutes } from './plugins/only-known-routes.ts';
 import { requestId, requestIdentity } from './plugins/request-identity.ts';
 import { requestRecords } from './plugins/request-records.ts';
-import { answerOddRequests, answerParserError } from './raw-answers.ts';
+import { answerOddRequests, answerParserErrors } from './raw-answers.ts';
 import { type CreatePlantRoute, createPlantRoute } from './routes/plants/create/route.ts';
 import { strictAjv } from './schema-keywords.ts';
 
@@ -47,7 +47,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false,
     },
-    clientErrorHandler: answerParserError,
+    clientErrorHandler: answerParserErrors(deps.events.answered),
     frameworkErrors: (error, request, reply) => {
       void refuse(
         reply.header('x-request-id', request.id),
@@ -55,7 +55,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       );
     },
   });
-  answerOddRequests(app.server);
+  answerOddRequests(app.server, deps.events.answered);
   const ajv = strictAjv();
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
 
