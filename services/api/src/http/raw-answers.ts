@@ -8,8 +8,10 @@ type OnAnswered = (answer: AnsweredRequest) => void;
 
 /** Node's parser errors that HTTP has a status of its own for. */
 const PARSER_ERRORS: Record<string, () => ApiError> = {
-  HPE_HEADER_OVERFLOW: () => new ApiError('malformedRequest', 'the request line and headers are too large', 431),
-  ERR_HTTP_REQUEST_TIMEOUT: () => new ApiError('malformedRequest', 'the request took too long to arrive', 408),
+  HPE_HEADER_OVERFLOW: () =>
+    new ApiError('malformedRequest', 'the request line and headers are too large', 431),
+  ERR_HTTP_REQUEST_TIMEOUT: () =>
+    new ApiError('malformedRequest', 'the request took too long to arrive', 408),
 };
 
 /**
@@ -40,7 +42,12 @@ export function answerOddRequests(server: Server, onAnswered: OnAnswered): void 
   });
 }
 
-function writeRefusal(socket: Duplex, refusal: ApiError, request: IncomingMessage, onAnswered: OnAnswered): void {
+function writeRefusal(
+  socket: Duplex,
+  refusal: ApiError,
+  request: IncomingMessage,
+  onAnswered: OnAnswered,
+): void {
   const { headers, body } = toAnswer(refusal, request, onAnswered);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`);
@@ -50,7 +57,13 @@ function toAnswer(refusal: ApiError, request: IncomingMessage, onAnswered: OnAns
   const content = errorBody(refusal);
   const body = JSON.stringify(content);
   const id = requestId(request);
-  onAnswered({ request: id, method: request.method ?? '', status: refusal.status, error: content.error, ms: 0 });
+  onAnswered({
+    request: id,
+    method: request.method ?? '',
+    status: refusal.status,
+    error: content.error,
+    ms: 0,
+  });
   const headers = {
     ...errorHeaders(refusal),
     'x-request-id': id,
