@@ -1,0 +1,84 @@
+import { type DatabaseStatus, PENDING_COUNTED_MAX } from './database-status.ts';
+import { age, count } from './figures.ts';
+import type { QueueStatus } from './queue-status.ts';
+import type { SystemStatus } from './status.ts';
+import { BEHIND_MS, type Level, type Verdict, verdictOn } from './verdict.ts';
+
+export type Fact = { text: string; note?: string; level?: Level };
+
+/** The state of the system in words, ready to be shown: rendered by the server first, then refreshed as JSON. */
+export type StatusWords = {
+  verdict: Verdict;
+  facts: Record<FactName, Fact>;
+  chains: { chain: string; height: string; entries: string; sealed: string }[];
+};
+
+export const FACT_NAMES = [
+  'plants',
+  'pending',
+  'oldestWaiting',
+  'workers',
+  'waiting',
+  'active',
+  'delayed',
+  'failed',
+] as const;
+export type FactName = (typeof FACT_NAMES)[number];
+
+const UNKNOWN: Fact = { text: '–' };
+
+export function statusWords(status: SystemStatus, now: Date): StatusWords {
+  return {
+    verdict: verdictOn(status),
+    facts: { ...databaseFacts(status.database), ...queueFacts(status.queue) },
+    chains: (status.database?.chains ?? []).map(({ chain, height, entries, sealed }) => ({
+      chain: String(chain),
+      height: count(height),
+      entries: count(entries),
+      sealed: `${age(now.getTime() - sealed.getTime())} ago`,
+    })),
+  };
+}
+
+function databaseFacts(database: DatabaseStatus | undefined) {
+  if (database === undefined) return { plants: UNKNOWN, pending: UNKNOWN };
+  const { plants, pending, oldestPendingMs } = database;
+  const isCapped = pending >= PENDING_COUNTED_MAX;
+  return {
+    plants: { text: count(plants), note: 'as the database estimates' },
+    pending: {
+      text: isCapped ? `${count(pending)}+` : count(pending),
+      note: pending === 0 ? 'all are indexed and audited' : `the oldest for ${age(oldestPendingMs)}`,
+      ...(oldestPendingMs > BEHIND_MS && { level: 'warn' as const }),
+    },
+  };
+}
+
+function queueFacts(queue: QueueStatus | undefined) {
+  if (queue === undefined) {
+    return {
+      oldestWaiting: UNKNOWN,
+      workers: UNKNOWN,
+      waiting: UNKNOWN,
+      active: UNKNOWN,
+      delayed: UNKNOWN,
+      failed: UNKNOWN,
+    };
+  }
+  const { jobs, oldestWaitingMs, workers, paused } = queue;
+  return {
+    oldestWaiting: {
+      text: jobs.waiting === 0 ? 'none' : age(oldestWaitingMs),
+      note: paused ? 'the queue is paused' : 'in the queue',
+      ...((paused || oldestWaitingMs > BEHIND_MS) && { level: 'warn' as const }),
+    },
+    workers:
+      workers === undefined
+        ? { text: '–', note: 'Redis does not tell' }
+        : { text: count(workers), note: 'connected', ...(workers === 0 && { level: 'warn' as const }) },
+    waiting: { text: count(jobs.waiting) },
+    active: { text: count(jobs.active) },
+    delayed: { text: count(jobs.delayed) },
+    failed: { text: count(jobs.failed), ...(jobs.failed > 0 && { level: 'warn' as const }) },
+  };
+}
