@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+
+/** What `npm run check` runs, each by itself: a further step is one more line. */
+const steps: readonly { name: string; program: string; args: readonly string[] }[] = [
+  { name: 'format and lint', program: 'biome', args: ['check', '.'] },
+  { name: 'types', program: 'tsc', args: ['--project', 'tsconfig.json'] },
+  { name: 'unused code and dependencies', program: 'knip', args: [] },
+];
+
+const root = join(import.meta.dirname, '../..');
+const failed: string[] = [];
+for (const { name, program, args } of steps) {
+  process.stdout.write(styleText('bold', `${name} (${[program, ...args].join(' ')})\n`));
+  const binary = join(root, 'node_modules/.bin', program);
+  const { status } = spawnSync(binary, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) failed.push(name);
+}
+
+if (failed.length > 0) {
+  process.stderr.write(styleText('red', `failed: ${failed.join(', ')}\n`, { stream: process.stderr }));
+  process.exitCode = 1;
+} else {
+  process.stdout.write(`${steps.length} checks passed\n`);
+}

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { parseCLI, startVitest, type Vitest } from 'vitest/node';
+import { endLeftProcesses } from './harness/left-processes.ts';
+
+/** Inherited by every process a test starts, so that those left behind are found. */
+const run = randomUUID();
+process.env['PLANT_STORE_TEST_RUN'] = run;
+
+const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
+const vitest = await startVitest('test', filter, { ...options, watch: false });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void vitest.cancelCurrentRun('keyboard-input'));
+}
+const counts = count(vitest);
+await vitest.close();
+
+const left = await endLeftProcesses(run);
+for (const process_ of left) process.stderr.write(`left running by a test: ${process_}\n`);
+counts.failed += left.length;
+
+const { passed, failed, skipped } = counts;
+process.exitCode = failed > 0 || passed === 0 || process.exitCode ? 1 : 0;
+process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+process.exit();
+
+/** What fails outside of a test (a file that does not load, a hook, an unhandled rejection) is one failure each. */
+function count({ state }: Vitest): { passed: number; failed: number; skipped: number } {
+  const counts = { passed: 0, failed: state.getUnhandledErrors().length, skipped: 0 };
+  for (const module of state.getTestModules()) {
+    counts.failed += module.errors().length;
+    for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+    for (const test of module.children.allTests()) {
+      const { state: outcome } = test.result();
+      if (outcome !== 'pending') counts[outcome]++;
+    }
+  }
+  return counts;
+}

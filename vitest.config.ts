@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/.local/**'],
+    globalSetup: ['test/harness/global-setup.ts'],
+    setupFiles: ['test/harness/no-open-handles.ts'],
+    runner: 'test/harness/skip-without-servers.ts',
+    // Processes, not threads: tests send signals, and what leaks is seen per file.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    // A test that passes at the second attempt has told something: it is not hidden.
+    retry: 0,
+    reporters: process.env['CI'] === 'true' ? ['dot'] : ['default'],
+  },
+});
