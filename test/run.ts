@@ -6,20 +6,23 @@ import { endLeftProcesses } from './harness/left-processes.ts';
 const run = randomUUID();
 process.env['PLANT_STORE_TEST_RUN'] = run;
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void endLeftProcesses(run).finally(() => process.exit(130)));
+}
+
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
 const vitest = await startVitest('test', filter, { ...options, watch: false });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void vitest.cancelCurrentRun('keyboard-input'));
-}
 const counts = count(vitest);
 await vitest.close();
 
 const left = await endLeftProcesses(run);
-for (const process_ of left) process.stderr.write(`left running by a test: ${process_}\n`);
+for (const command of left) process.stderr.write(`left running by a test: ${command}\n`);
 counts.failed += left.length;
+// The servers or the configuration failed: vitest has said so, in no test's name.
+if (counts.failed === 0 && process.exitCode) counts.failed = 1;
 
 const { passed, failed, skipped } = counts;
-process.exitCode = failed > 0 || passed === 0 || process.exitCode ? 1 : 0;
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
 process.exit();
 

@@ -8,6 +8,6 @@ export async function downloadFromMongodb(server: DownloadableServer, report: Re
     const { MongoBinary } = await import('mongodb-memory-server-core');
     return await keepDownload(server, (directory) => MongoBinary.getPath({ downloadDir: directory }));
   } catch (error) {
-    throw new Error(`MongoDB's download failed: ${(error as Error).message.split('\n')[0]}`);
+    throw new Error(`MongoDB's download failed: ${(error as Error).message.split(/, Details:|\n/)[0]}`);
   }
 }

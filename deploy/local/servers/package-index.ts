@@ -44,12 +44,9 @@ async function python(args: readonly string[]): Promise<void> {
     stdio: ['ignore', process.stdout.isTTY ? 'inherit' : 'ignore', 'pipe'],
   });
   const stderr = text(child.stderr);
-  const [code] = await Promise.race([
-    once(child, 'close'),
-    once(child, 'error').then(() => {
-      throw new Error('python3 is not installed');
-    }),
-  ]);
+  const [code] = await once(child, 'close').catch(() => {
+    throw new Error('python3 is not installed');
+  });
   if (code === 0) return;
   const lines = (await stderr).split('\n').map((line) => line.trim());
   const reason = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.findLast((line) => line !== '');
