@@ -6,9 +6,24 @@ import { type Static, Type } from 'typebox';
  */
 export const NewPlant = Type.Object(
   {
-    id: Type.Unsafe<bigint>({ int64: true, description: 'Unique for ever.', examples: [42] }),
-    name: Type.String({ wellFormed: true, examples: ['Monstera'] }),
-    tag: Type.Optional(Type.String({ wellFormed: true, examples: ['indoor'] })),
+    id: Type.Unsafe<bigint>({
+      int64: true,
+      description:
+        'Unique for ever. Judged by its exact value, so any spelling of an integer will do (`1`, `1.0`, `1e3`).',
+      examples: [42],
+    }),
+    name: Type.String({
+      wellFormed: true,
+      description: 'Any Unicode text, kept as it was sent.',
+      examples: ['Monstera'],
+    }),
+    tag: Type.Optional(
+      Type.String({
+        wellFormed: true,
+        description: 'Any Unicode text, kept as it was sent. An absent tag differs from an empty one.',
+        examples: ['indoor'],
+      }),
+    ),
   },
   { $id: 'NewPlant', title: 'NewPlant' },
 );
