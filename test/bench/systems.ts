@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { untilResolved } from '../../deploy/local/servers/until-resolved.ts';
+import { untilResolved } from '@plant-store/local/servers/until-resolved';
 
 /** What a system under measurement runs on; the same servers for all of them, emptied in between. */
 export type Ground = { mongodbUrl: string; redisUrl: string; authSecret: string };
