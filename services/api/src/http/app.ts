@@ -9,7 +9,7 @@ import { mediaType } from './plugins/media-type.ts';
 import { onlyKnownRoutes } from './plugins/only-known-routes.ts';
 import { requestId, requestIdentity } from './plugins/request-identity.ts';
 import { requestRecords } from './plugins/request-records.ts';
-import { answerOddRequests, answerParserErrors } from './raw-answers.ts';
+import { rawAnswers } from './raw-answers.ts';
 import { type CreatePlantRoute, createPlantRoute } from './routes/plants/create/route.ts';
 import { strictAjv } from './schema-keywords.ts';
 
@@ -32,6 +32,7 @@ export type AppDeps = {
 
 /** The public listener: one operation, and the steps of it in the order in which a request meets them. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  const raw = rawAnswers(deps.events.answered);
   const app = Fastify({
     logger: false,
     genReqId: requestId,
@@ -47,7 +48,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       requireHostHeader: false,
     },
-    clientErrorHandler: answerParserErrors(deps.events.answered),
+    clientErrorHandler: raw.onParserError,
     frameworkErrors: (error, request, reply) => {
       void refuse(
         reply.header('x-request-id', request.id),
@@ -55,7 +56,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       );
     },
   });
-  answerOddRequests(app.server, deps.events.answered);
+  raw.attach(app.server);
   const ajv = strictAjv();
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
 
@@ -72,7 +73,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 
 /** The path of a request target in absolute form (RFC 9112 §3.2.2), which servers must accept. */
 function originForm(target: string): string {
-  if (target.startsWith('/') || !URL.canParse(target)) return target;
+  if (!/^https?:\/\//i.test(target) || !URL.canParse(target)) return target;
   const { pathname, search } = new URL(target);
   return pathname + search;
 }

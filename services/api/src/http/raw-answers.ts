@@ -4,7 +4,8 @@ import type { AnsweredRequest } from '../events.ts';
 import { ApiError, errorBody, errorHeaders } from './api-error.ts';
 import { requestId } from './plugins/request-identity.ts';
 
-type OnAnswered = (answer: AnsweredRequest) => void;
+/** How long a client has to read its refusal and close, before the connection is cut. */
+const LINGER_MS = 1_000;
 
 /** Node's parser errors that HTTP has a status of its own for. */
 const PARSER_ERRORS: Record<string, () => ApiError> = {
@@ -14,61 +15,87 @@ const PARSER_ERRORS: Record<string, () => ApiError> = {
     new ApiError('malformedRequest', 'the request took too long to arrive', 408),
 };
 
+export type RawAnswers = {
+  /** Fastify's `clientErrorHandler`. */
+  onParserError: (error: NodeJS.ErrnoException, socket: Duplex) => void;
+  attach: (server: Server) => void;
+};
+
 /**
- * Answers what never becomes a request: for these Node would write an empty or foreign body. The connection is closed,
- * since where the next request begins on it is anyone's guess.
+ * Answers what never becomes a request, for which Node would write an empty or foreign body: bytes that are no HTTP,
+ * CONNECT, unknown expectations. The connection is closed, since where the next request begins on it is anyone's
+ * guess. Requests that arrived whole before, on the same connection, get their answers first: a refusal written ahead
+ * of them would be taken for theirs, with their plants stored (S2).
  */
-export function answerParserErrors(onAnswered: OnAnswered) {
-  return (error: NodeJS.ErrnoException, socket: Duplex): void => {
+export function rawAnswers(onAnswered: (answer: AnsweredRequest) => void): RawAnswers {
+  /** The answer to the request that arrived last on a connection. Node sends answers in the order of requests. */
+  const last = new WeakMap<Duplex, ServerResponse>();
+  /** Connections whose end is decided; their parser goes on complaining about every further byte. */
+  const ending = new WeakSet<Duplex>();
+
+  function onParserError(error: NodeJS.ErrnoException, socket: Duplex): void {
+    if (ending.has(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
+    ending.add(socket);
     const refusal = PARSER_ERRORS[error.code ?? '']?.() ?? new ApiError('malformedRequest');
-    writeRefusal(socket, refusal, { headers: {} } as IncomingMessage, onAnswered);
+    const answer = last.get(socket);
+    if (answer === undefined || answer.req.complete) refuseInTurn(socket, refusal);
+    // Else the body of that very request is broken. Who reads it answers; who has answered without it is done.
+    else if (answer.writableEnded) afterAnswer(answer, () => socket.destroy());
+    else if (answer.req.listenerCount('error') > 0) answer.req.emit('error', refusal);
+    else socket.destroy();
+  }
+
+  /** After the answers that are due. */
+  function refuseInTurn(socket: Duplex, refusal: ApiError, request?: IncomingMessage): void {
+    ending.add(socket);
+    afterAnswer(last.get(socket), () => {
+      if (!socket.writable) return;
+      const { headers, body } = toAnswer(refusal, request);
+      const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`);
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    });
+  }
+
+  function toAnswer(refusal: ApiError, request?: IncomingMessage) {
+    const content = errorBody(refusal);
+    const body = JSON.stringify(content);
+    const id = requestId(request);
+    const { status } = refusal;
+    onAnswered({ request: id, method: request?.method ?? '', status, error: content.error, ms: 0 });
+    const headers = {
+      ...errorHeaders(refusal),
+      'x-request-id': id,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    };
+    return { headers, body };
+  }
+
+  return {
+    onParserError,
+    attach(server) {
+      server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+        last.set(request.socket, response);
+      });
+      server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+        refuseInTurn(socket, new ApiError('methodNotAllowed'), request);
+      });
+      server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+        const refusal = new ApiError('malformedRequest', 'the only known expectation is 100-continue', 417);
+        const { headers, body } = toAnswer(refusal, request);
+        response.writeHead(refusal.status, headers);
+        response.end(body);
+      });
+    },
   };
 }
 
-/** Answers CONNECT and unknown expectations, which Node hands out beside the ordinary requests. */
-export function answerOddRequests(server: Server, onAnswered: OnAnswered): void {
-  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
-    writeRefusal(socket, new ApiError('methodNotAllowed'), request, onAnswered);
-  });
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const refusal = new ApiError('malformedRequest', 'the only known expectation is 100-continue', 417);
-    const { headers, body } = toAnswer(refusal, request, onAnswered);
-    response.writeHead(refusal.status, headers);
-    response.end(body);
-  });
-}
-
-function writeRefusal(
-  socket: Duplex,
-  refusal: ApiError,
-  request: IncomingMessage,
-  onAnswered: OnAnswered,
-): void {
-  const { headers, body } = toAnswer(refusal, request, onAnswered);
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`);
-}
-
-function toAnswer(refusal: ApiError, request: IncomingMessage, onAnswered: OnAnswered) {
-  const content = errorBody(refusal);
-  const body = JSON.stringify(content);
-  const id = requestId(request);
-  onAnswered({
-    request: id,
-    method: request.method ?? '',
-    status: refusal.status,
-    error: content.error,
-    ms: 0,
-  });
-  const headers = {
-    ...errorHeaders(refusal),
-    'x-request-id': id,
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  };
-  return { headers, body };
+function afterAnswer(answer: ServerResponse | undefined, then: () => void): void {
+  if (answer === undefined || answer.writableFinished) then();
+  else answer.once('finish', then);
 }

@@ -4,7 +4,6 @@ import {
   type Collection,
   MongoBulkWriteError,
   type MongoClient,
-  MongoNetworkError,
   MongoServerSelectionError,
   ObjectId,
 } from 'mongodb';
@@ -58,16 +57,14 @@ async function insertTogether(
 
 /**
  * Only errors from before the command was written to a socket: no primary was found, no connection came free, or the
- * connection was never established. This holds because the driver's own retries are off.
+ * connection was never established. This holds because the driver's own retries are off. Subclasses of
+ * MongoNetworkError are no such proof: one of them ends commands that were sent, and wraps a cause of its own.
  */
 function neverSent(error: unknown): boolean {
-  if (error instanceof MongoServerSelectionError) return true;
   if (!(error instanceof Error)) return false;
-  if (CHECK_OUT_FAILED.includes(error.name)) return true;
-  return (
-    error instanceof MongoNetworkError &&
-    (error.cause as NodeJS.ErrnoException | undefined)?.syscall === 'connect'
-  );
+  if (error instanceof MongoServerSelectionError || CHECK_OUT_FAILED.includes(error.name)) return true;
+  const { syscall } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  return error.name === 'MongoNetworkError' && syscall === 'connect';
 }
 
 /**

@@ -39,6 +39,7 @@ export const accessTokens = plugin(async (app: FastifyInstance, options: AccessT
     secret: staticKey(options) ?? jwksLookup(options.jwks as JwksKeys),
     decode: { complete: true },
     verify: {
+      extractToken: bearerToken,
       algorithms: [...tokens.keys.algorithms],
       requiredClaims: ['exp', 'sub', ...(tokens.issuer ? ['iss'] : []), ...(tokens.audience ? ['aud'] : [])],
       ...(tokens.issuer !== undefined && { allowedIss: tokens.issuer }),

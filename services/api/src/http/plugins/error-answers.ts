@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Fastify's own refusals, by its code. What is not listed and not ours is a defect. */
+/** Fastify's and Node's own refusals, by their code. What is not listed and not ours is a defect. */
 const FASTIFY_ERRORS: Record<string, (error: FastifyError) => ApiError> = {
   FST_ERR_VALIDATION: ({ validation }) =>
     new ApiError('invalidPlant', validation?.[0] && describeViolation(validation[0] as never)),
@@ -19,6 +19,8 @@ const FASTIFY_ERRORS: Record<string, (error: FastifyError) => ApiError> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new ApiError('malformedJson'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new ApiError('malformedRequest', 'the body is shorter or longer than Content-Length says'),
+  // Of the request's stream; nothing else that reaches the error handler is read from a connection.
+  ECONNRESET: () => new ApiError('malformedRequest', 'the connection ended before the body did'),
   FST_ERR_BAD_URL: () => new ApiError('malformedRequest', 'the request target is malformed'),
 };
 

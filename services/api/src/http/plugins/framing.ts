@@ -1,28 +1,50 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 
+/** Sent twice, these let two servers in a row read two requests. Node keeps the first; rawHeaders shows them all. */
+const SINGLE: ReadonlyMap<string, string> = new Map([
+  ['host', 'Host'],
+  ['authorization', 'Authorization'],
+  ['content-type', 'Content-Type'],
+]);
+const SINGLE_LENGTHS = new Set([...SINGLE.keys()].map((name) => name.length));
+
+/** Any form of host and port that a URI may hold (RFC 3986 §3.2.2); empty where the target has none. */
+const HOST = /^[A-Za-z0-9\-._~!$&'()*+,;=%:[\]]*$/;
+
 /**
- * Refuses requests that two servers in a row could read differently. Node lets several Host or Authorization headers
- * pass and keeps the first one; rawHeaders shows them all.
+ * Refuses requests that two servers in a row could read differently, before anything else is judged, and closes the
+ * connection: where the next request begins on it is a matter of reading.
  */
 export const framing = plugin(async (app: FastifyInstance) => {
-  app.addHook('onRequest', (request, _reply, next) => {
-    next(ambiguity(request));
+  app.addHook('onRequest', (request, reply, next) => {
+    const fault = ambiguity(request.raw);
+    if (fault === undefined) return next();
+    reply.header('connection', 'close');
+    next(new ApiError('malformedRequest', fault));
   });
 });
 
-function ambiguity(request: FastifyRequest): ApiError | undefined {
-  const { rawHeaders } = request.raw;
-  let hosts = 0;
-  let authorizations = 0;
+function ambiguity({ rawHeaders, headers, httpVersionMajor, url = '' }: IncomingMessage): string | undefined {
+  if (httpVersionMajor !== 1) return 'send HTTP/1.1';
+  if (url.includes('#')) return 'the request target must not hold a fragment';
+
+  const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    // Names are compared by length first: nearly all headers are neither.
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
-    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
+    const raw = rawHeaders[index] as string;
+    // By length first: nearly all headers are none of these.
+    if (!SINGLE_LENGTHS.has(raw.length)) continue;
+    const name = raw.toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    if (seen.has(name)) return `send one ${SINGLE.get(name)} header`;
+    seen.add(name);
   }
-  if (hosts !== 1) return new ApiError('malformedRequest', `send one Host header, not ${hosts}`);
-  if (authorizations > 1) return new ApiError('malformedRequest', 'send one Authorization header');
+  if (headers.host === undefined) return 'send a Host header';
+  if (!HOST.test(headers.host)) return 'the Host header names no host';
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return 'the only known Transfer-Encoding is chunked';
   return undefined;
 }

@@ -11,7 +11,9 @@ export const mediaType = plugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', (request, _reply, next) => {
     const { 'content-type': type, 'content-encoding': coding } = request.headers;
     const accepted =
-      type !== undefined && JSON_UTF8.test(type) && (coding === undefined || coding === 'identity');
+      type !== undefined &&
+      JSON_UTF8.test(type) &&
+      (coding === undefined || coding.toLowerCase() === 'identity');
     next(accepted ? undefined : new ApiError('unsupportedMediaType'));
   });
 

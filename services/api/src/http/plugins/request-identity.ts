@@ -6,8 +6,8 @@ import plugin from 'fastify-plugin';
 const WELL_FORMED = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The gateway's request id when it is well-formed, else a new one. */
-export function requestId(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
+export function requestId(request: IncomingMessage | undefined): string {
+  const given = request?.headers['x-request-id'];
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 }
 
