@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
-import { port, str } from 'envalid';
+import { str } from 'envalid';
+import { wholeNumber } from './configuration.ts';
 import { LOG_LEVELS } from './logger.ts';
 
 /** The variables that every service process reads. */
@@ -10,5 +11,5 @@ export const commonSettings = {
   INSTANCE: str({ default: hostname() }),
   LOG_LEVEL: str({ choices: LOG_LEVELS, default: 'info' }),
   INTERNAL_HOST: str({ default: '127.0.0.1' }),
-  INTERNAL_PORT: port({ default: 0 }),
+  INTERNAL_PORT: wholeNumber(0, 65_535)({ default: 0 }),
 };

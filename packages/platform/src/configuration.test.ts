@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { port, str } from 'envalid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { list, readEnvironment, wholeNumber } from './configuration.ts';
+import { list, networks, readEnvironment, wholeNumber } from './configuration.ts';
 
 const settings = {
   NAME: str(),
@@ -39,12 +39,29 @@ test('names contradictions between variables', () => {
   );
 });
 
+test('names contradictions beside faults, unless they involve a variable at fault', () => {
+  expect(() => readEnvironment({ SIZE: '10' }, settings, () => ['two of them'])).toThrow(
+    /^configuration: (?=.*NAME is required)(?=.*SIZE)(?=.*two of them)/,
+  );
+  expect(() => readEnvironment({}, settings, ({ NAME }) => [`${NAME} contradicts`])).toThrow(
+    /^configuration: NAME is required$/,
+  );
+});
+
+test('takes addresses and networks, and names what is neither', () => {
+  const spec = { PROXIES: networks({ default: [] }) };
+  expect(readEnvironment({ PROXIES: '127.0.0.1, 10.0.0.0/8,::1,fc00::/7' }, spec).PROXIES).toHaveLength(4);
+  for (const wrong of ['gateway', '10.0.0.0/33', '10.0.0/8', '::/129', '1.2.3.4/8/8', '1.2.3.4/']) {
+    expect(() => readEnvironment({ PROXIES: `::1,${wrong}` }, spec)).toThrow(`PROXIES: ${wrong} must be`);
+  }
+});
+
 test('reads NAME from the file that NAME_FILE names, and refuses both', () => {
   const file = join(folder, 'name');
   writeFileSync(file, 'from a file\n');
   expect(readEnvironment({ NAME_FILE: file }, settings).NAME).toBe('from a file');
   expect(() => readEnvironment({ NAME_FILE: file, NAME: 'n' }, settings)).toThrow(
-    'NAME and NAME_FILE are both set',
+    /^configuration: NAME and NAME_FILE are both set: keep one$/,
   );
   expect(() => readEnvironment({ NAME_FILE: join(folder, 'none') }, settings)).toThrow(
     'NAME_FILE names a file that cannot',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { type CleanedEnv, cleanEnv, EnvError, EnvMissingError, makeValidator } from 'envalid';
 
 /** Settings that cannot be used. The message names every fault at once and says what to do about each. */
@@ -24,23 +25,50 @@ export function readEnvironment<S extends object>(
   contradictions: (values: CleanedEnv<S>) => readonly string[] = () => [],
 ): CleanedEnv<S> {
   const faults: string[] = [];
+  const atFault = new Set<string>();
   const given: Record<string, string> = {};
   for (const name of Object.keys(specs)) {
+    const before = faults.length;
     const value = readValue(name, environment, faults);
+    if (faults.length > before) atFault.add(name);
     if (value !== undefined && value !== '') given[name] = value;
   }
 
   const values = cleanEnv(given, specs, {
     reporter: ({ errors }) => {
       for (const [name, error] of Object.entries<Error>(errors as Record<string, Error>)) {
+        if (atFault.has(name)) continue;
+        atFault.add(name);
         const missing = error instanceof EnvMissingError;
         faults.push(missing ? `${name} is required` : `${name}: ${error.message}`);
       }
     },
   }) as CleanedEnv<S>;
-  if (faults.length === 0) faults.push(...contradictions(values));
+  faults.push(...judge(contradictions, values, atFault));
   if (faults.length > 0) throw new ConfigurationError(faults);
   return values;
+}
+
+class VariableAtFault extends Error {}
+
+/** What involves a variable that is itself at fault cannot be judged: reading one ends the judgement. */
+function judge<V extends object>(
+  contradictions: (values: V) => readonly string[],
+  values: V,
+  atFault: ReadonlySet<string>,
+): readonly string[] {
+  const readable = new Proxy(values, {
+    get(target, name) {
+      if (atFault.has(String(name))) throw new VariableAtFault();
+      return Reflect.get(target, name);
+    },
+  });
+  try {
+    return contradictions(readable);
+  } catch (error) {
+    if (error instanceof VariableAtFault) return [];
+    throw error;
+  }
 }
 
 function readValue(name: string, environment: Environment, faults: string[]): string | undefined {
@@ -70,9 +98,27 @@ export const wholeNumber = (min: number, max: number) =>
   });
 
 /** A validator for comma separated lists; white space around the parts and empty parts do not count. */
-export const list = makeValidator<string[]>((input) =>
-  input
+export const list = makeValidator<string[]>(splitList);
+
+function splitList(input: string): string[] {
+  return input
     .split(',')
     .map((part) => part.trim())
-    .filter((part) => part !== ''),
-);
+    .filter((part) => part !== '');
+}
+
+/** A validator for comma separated IP addresses and networks (`10.0.0.0/8`). */
+export const networks = makeValidator<string[]>((input) => {
+  const parts = splitList(input);
+  const wrong = parts.filter((part) => !isNetwork(part));
+  if (wrong.length > 0)
+    throw new EnvError(`${wrong.join(' and ')} must be an IP address or a network as 10.0.0.0/8`);
+  return parts;
+});
+
+function isNetwork(part: string): boolean {
+  const [address = '', prefix, ...rest] = part.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] as number;
+  if (bits < 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}

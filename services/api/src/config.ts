@@ -1,7 +1,7 @@
 import { commonSettings } from '@plant-store/platform/common-settings';
-import { list, readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
+import { networks, readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
 import type { LogLevel } from '@plant-store/platform/logger';
-import { bool, port, str } from 'envalid';
+import { bool, str } from 'envalid';
 import { type Algorithm, publicKeyAlgorithms, verificationFaults } from './tokens/key-strength.ts';
 
 /** Where keys that verify access tokens come from: exactly one source, which also fixes the algorithms. */
@@ -31,9 +31,9 @@ export type ApiSecrets = { mongodbUrl: string; redisUrl: string; authSecret?: st
 const settings = {
   ...commonSettings,
   HOST: str({ default: '127.0.0.1' }),
-  PORT: port({ default: 3000 }),
+  PORT: wholeNumber(0, 65_535)({ default: 3000 }),
   REUSE_PORT: bool({ default: false }),
-  TRUSTED_PROXIES: list({ default: [] }),
+  TRUSTED_PROXIES: networks({ default: [] }),
   DRAIN_MS: wholeNumber(0, 5_000)({ default: 3_000 }),
   AUTH_SECRET: str({ default: undefined }),
   AUTH_PUBLIC_KEY: str({ default: undefined }),
