@@ -1,0 +1,77 @@
+import { freePort } from '@plant-store/local/servers/free-port';
+import { describe, expect, test } from 'vitest';
+import { exchange } from '../harness/raw-http.ts';
+import { installedNginx, startGateway } from './running-gateway.ts';
+import { startUpstream } from './upstream.ts';
+
+const SECRET = 'eyJ0b3Atc2VjcmV0';
+
+describe.skipIf(installedNginx === undefined)('the access log', () => {
+  test('is one JSON object a request, with what a search for it needs', async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await fetch(`${gateway.url}/plants`, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'x-request-id': 'find-me', traceparent, 'user-agent': 'a "quoted" \\ client' },
+    });
+    await exchange(gateway.url, '\x01nonsense\r\n\r\n');
+    await exchange(gateway.url, 'GET /pl%22ants HTTP/1.1\r\nHost: a\r\n\r\n');
+
+    const lines = await gateway.accessLog((lines) => lines.length === 3);
+    // Each of nginx's workers writes its own in turn.
+    const [created, malformed, unknown] = [200, 400, 404].map((code) =>
+      lines.find(({ status }) => status === code),
+    );
+    expect(created).toMatchObject({
+      service: 'gateway',
+      reqId: 'find-me',
+      client: '127.0.0.1',
+      method: 'POST',
+      path: '/plants',
+      protocol: 'HTTP/1.1',
+      status: 200,
+      upstream: upstream.address,
+      upstreamStatus: '200',
+      traceparent,
+      userAgent: 'a "quoted" \\ client',
+    });
+    expect(Date.parse(created?.['time'] as string)).toBeGreaterThan(Date.now() - 60_000);
+    expect(created?.['seconds']).toBeTypeOf('number');
+    expect(malformed).toMatchObject({ method: '', path: '', status: 400 });
+    expect(unknown).toMatchObject({ method: 'GET', path: '/pl%22ants', status: 404 });
+  });
+
+  test('holds no token, query or body, and neither does standard error, also when requests fail', async () => {
+    const requests = [
+      `POST /plants?access_token=${SECRET} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${SECRET}\r\nContent-Length: 16\r\n\r\n${SECRET}`,
+      `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization : Bearer ${SECRET}\r\nContent-Length: 0\r\n\r\n`,
+      `POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: ${SECRET}\r\nCookie: ${SECRET}\r\n\r\n`,
+      `GET /x?${SECRET}#${SECRET} HTTP/1.1\r\nHost: a\r\nReferer: http://a/?${SECRET}\r\n\r\n`,
+    ];
+    await using upstream = await startUpstream();
+    for (const address of [upstream.address, `127.0.0.1:${await freePort()}`]) {
+      await using gateway = await startGateway({ upstreams: [address] });
+      for (const request of requests) {
+        const { answers } = await exchange(gateway.url, request);
+        expect(answers).toHaveLength(1);
+      }
+      const lines = await gateway.accessLog((lines) => lines.length === requests.length);
+      expect(JSON.stringify(lines)).not.toContain(SECRET);
+      expect(gateway.errors()).not.toContain(SECRET);
+    }
+  });
+
+  test('of failures alone, when asked for: a success writes none', async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({
+      upstreams: [upstream.address],
+      settings: { GATEWAY_LOG: 'failures' },
+    });
+    await fetch(`${gateway.url}/plants`, { method: 'POST', body: '{}' });
+    await fetch(`${gateway.url}/missing`);
+    const lines = await gateway.accessLog((lines) => lines.length > 0);
+    expect(lines.map(({ status }) => status)).toEqual([404]);
+  });
+});

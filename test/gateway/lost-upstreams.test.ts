@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { type ErrorName, errorCatalogue } from '@plant-store/contracts/error-catalogue';
+import { freePort } from '@plant-store/local/servers/free-port';
+import { describe, expect, test } from 'vitest';
+import { waitFor } from '../harness/wait-for.ts';
+import { installedNginx, startGateway } from './running-gateway.ts';
+import { startUpstream } from './upstream.ts';
+
+/** On one machine a connection is accepted at once or not at all. */
+const CONNECT_MS_MAX = 200;
+
+describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => {
+  test('refuses connections: 5001, for the request was never sent', async () => {
+    const nobody = await freePort();
+    await using gateway = await startGateway({ upstreams: [`127.0.0.1:${nobody}`] });
+    await expectUnavailable(await create(gateway.url), 'notStored');
+  });
+
+  test('refuses connections, another lives: the other one answers every request', async () => {
+    await using alive = await startUpstream();
+    const nobody = await freePort();
+    await using gateway = await startGateway({ upstreams: [`127.0.0.1:${nobody}`, alive.address] });
+    for (let request = 0; request < 20; request++) expect((await create(gateway.url)).status).toBe(200);
+    expect((await alive.seen()).posts).toBe(20);
+  });
+
+  test('all refuse connections: 5001 at once, also while nginx counts them as failed', async () => {
+    await using gateway = await startGateway({
+      upstreams: [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`],
+    });
+    for (let request = 0; request < 5; request++) {
+      const started = performance.now();
+      await expectUnavailable(await create(gateway.url), 'notStored');
+      expect(performance.now() - started).toBeLessThan(500);
+    }
+  });
+
+  test('takes no new connection: 5001 within 1 s, and another one takes over where there is one', async () => {
+    await using full = await startUpstream({ backlog: 2 });
+    await using alive = await startUpstream();
+    full.signal('SIGSTOP');
+    const waiting = await fillBacklog(full.port);
+    try {
+      await using alone = await startGateway({ upstreams: [full.address] });
+      const started = performance.now();
+      await expectUnavailable(await create(alone.url), 'notStored');
+      expect(performance.now() - started).toBeLessThan(1_000);
+
+      await using both = await startGateway({ upstreams: [full.address, alive.address] });
+      for (let request = 0; request < 4; request++) expect((await create(both.url)).status).toBe(200);
+    } finally {
+      for (const socket of waiting) socket.destroy();
+      full.signal('SIGCONT');
+    }
+  });
+
+  test('is stopped after the connection: 5002 within 5 s, and no other replica gets the request', async () => {
+    await using stopped = await startUpstream();
+    await using alive = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [stopped.address, alive.address] });
+    stopped.signal('SIGSTOP');
+    const started = performance.now();
+    const answers = await Promise.all(Array.from({ length: 6 }, () => create(gateway.url)));
+    expect(performance.now() - started).toBeLessThan(5_000);
+
+    const unknown = answers.filter(({ status }) => status === 503);
+    expect(unknown.length).toBeGreaterThan(0);
+    for (const answer of unknown) await expectUnavailable(answer, 'outcomeUnknown');
+    expect((await alive.seen()).posts).toBe(answers.length - unknown.length);
+
+    // From now on it is known to fail: who comes next does not wait.
+    const next = performance.now();
+    expect((await create(gateway.url)).status).toBe(200);
+    expect(performance.now() - next).toBeLessThan(500);
+    stopped.signal('SIGCONT');
+  });
+
+  test('is killed with the request in its hands: 5002 at once, and no other replica gets it', async () => {
+    await using killed = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [killed.address] });
+    const pending = create(gateway.url, { 'x-do': 'hang' });
+    await waitFor(async () => (await killed.seen()).posts === 1, {
+      withinMs: 5_000,
+      what: 'it has the request',
+    });
+    const started = performance.now();
+    await killed.kill();
+    await expectUnavailable(await pending, 'outcomeUnknown');
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test.each(['reset', 'close'])(
+    'answers with a %s: 5002, and no other replica gets the request',
+    async (fault) => {
+      await using first = await startUpstream();
+      await using second = await startUpstream();
+      await using gateway = await startGateway({ upstreams: [first.address, second.address] });
+      await expectUnavailable(await create(gateway.url, { 'x-do': fault }), 'outcomeUnknown');
+      expect((await first.seen()).posts + (await second.seen()).posts).toBe(1);
+    },
+  );
+
+  test('comes back on its port: it gets requests again within 3 s', async () => {
+    const first = await startUpstream();
+    await using second = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [first.address, second.address] });
+    await first.kill();
+    for (let request = 0; request < 4; request++) expect((await create(gateway.url)).status).toBe(200);
+
+    await using back = await startUpstream({ port: first.port });
+    const started = performance.now();
+    while ((await back.seen()).posts === 0) {
+      expect((await create(gateway.url)).status).toBe(200);
+      expect(performance.now() - started, 'ms without a request for it').toBeLessThan(3_000);
+    }
+  });
+
+  test('an answer of the API stays as it is, whatever its status', async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    for (const status of [400, 404, 405, 413, 429, 500, 502, 503, 504]) {
+      const answer = await create(gateway.url, { 'x-do': 'refuse', 'x-status': String(status) });
+      expect(answer.status).toBe(status);
+      expect(await answer.json()).toEqual({ error: 5001, message: 'own words' });
+      expect(answer.headers.get('retry-after')).toBe('7');
+      expect(answer.headers.get('allow')).toBe('PATCH');
+    }
+  });
+
+  test('an idle connection to the API is closed after 2 s, long before the API would', async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    await create(gateway.url);
+    const idleMs = await waitFor(async () => (await upstream.seen()).gatewayIdleMs, {
+      withinMs: 6_000,
+      what: 'the gateway closes its connection',
+    });
+    expect(idleMs).toBeGreaterThan(1_800);
+    expect(idleMs).toBeLessThan(4_000);
+  });
+
+  test('readiness: an API that answers makes the gateway ready, none makes it unready', async () => {
+    const upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    expect((await fetch(`${gateway.internalUrl}/readyz`)).status).toBe(200);
+    await upstream.kill();
+    expect((await fetch(`${gateway.internalUrl}/readyz`)).status).toBe(503);
+    expect((await fetch(`${gateway.internalUrl}/livez`)).status).toBe(200);
+  });
+});
+
+function create(url: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/plants`, { method: 'POST', body: '{"id":1,"name":"fern"}', headers });
+}
+
+async function expectUnavailable(answer: Response, name: ErrorName): Promise<void> {
+  const { error, message } = errorCatalogue[name];
+  expect(await answer.json()).toEqual({ error, message });
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/);
+}
+
+/** Connects until a stopped server's queue of new connections is full, which shows in one that is not accepted. */
+async function fillBacklog(port: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    sockets.push(socket);
+    const connected = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      new Promise<false>((resolve) => setTimeout(() => resolve(false), CONNECT_MS_MAX)),
+    ]);
+    if (!connected) return sockets;
+  }
+}

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@plant-store/local/servers/free-port';
+import { type GatewayOptions, gatewayCommand, nginxVersion } from '../../deploy/gateway/gateway-command.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const READY_MS_MAX = 10_000;
+const LOSSES_OF_A_PORT_MAX = 3;
+
+/** Undefined where nginx is not installed: the suites of this folder are then skipped, and say so. */
+export const installedNginx = await nginxVersion();
+if (installedNginx === undefined) process.stderr.write('test/gateway: skipped, nginx is not installed\n');
+
+/** The real gateway, as `npm start` runs it. */
+export type RunningGateway = AsyncDisposable & {
+  port: number;
+  tlsPort: number;
+  url: string;
+  internalUrl: string;
+  signal: (signal: NodeJS.Signals) => void;
+  /** Resolves with the exit code. */
+  ended: Promise<number | null>;
+  /** What it wrote to standard error. */
+  errors: () => string;
+  /** The lines of the access log, which nginx writes with up to 1 s delay, once `enough` is true of them. */
+  accessLog: (enough: (lines: AccessLine[]) => boolean) => Promise<AccessLine[]>;
+};
+
+export type AccessLine = { status: number; reqId: string } & Record<string, unknown>;
+
+type Given = Pick<GatewayOptions, 'upstreams' | 'settings'> & { certificates?: string };
+
+export async function startGateway(given: Given): Promise<RunningGateway> {
+  for (let attempt = 1; ; attempt++) {
+    const started = await tryStart(given);
+    if (typeof started !== 'string') return started;
+    if (attempt === LOSSES_OF_A_PORT_MAX || !started.includes('bind()')) throw new Error(started);
+  }
+}
+
+/** The running gateway, or what it wrote before it gave up. */
+async function tryStart({ upstreams, settings, certificates }: Given): Promise<RunningGateway | string> {
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  const [port, internalPort, tlsPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const host = '127.0.0.1';
+  const { command, args, env, stopSignal } = gatewayCommand({
+    listen: { host, port },
+    internal: { host, port: internalPort },
+    upstreams,
+    directory,
+    ...(certificates !== undefined && {
+      tls: { directory: certificates, listen: { host, port: tlsPort } },
+    }),
+    settings: { GATEWAY_WORKERS: '2', GATEWAY_WORKER_CONNECTIONS: '400', GATEWAY_LOG: 'all', ...settings },
+  });
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk;
+  });
+  const ended = once(child, 'close').then(() => child.exitCode);
+  const internalUrl = `http://${host}:${internalPort}`;
+
+  const end = async () => {
+    child.kill(stopSignal);
+    const impatience = setTimeout(() => child.kill('SIGTERM'), 2_000);
+    await ended;
+    clearTimeout(impatience);
+    await rm(directory, { recursive: true });
+  };
+  const state = await waitFor(
+    async () => {
+      if (child.exitCode !== null) return 'ended';
+      return (await fetch(`${internalUrl}/livez`)).ok && 'serving';
+    },
+    { withinMs: READY_MS_MAX, what: 'the gateway serves' },
+  );
+  if (state === 'ended') {
+    await ended;
+    await rm(directory, { recursive: true });
+    return errors;
+  }
+  return {
+    port,
+    tlsPort,
+    url: `http://${host}:${port}`,
+    internalUrl,
+    signal: (signal) => child.kill(signal),
+    ended,
+    errors: () => errors,
+    accessLog: (enough) =>
+      waitFor(
+        async () => {
+          const text = await readFile(join(directory, 'access.log'), 'utf8');
+          const lines = text
+            .split('\n')
+            .filter(Boolean)
+            .map((line) => JSON.parse(line) as AccessLine);
+          return enough(lines) ? lines : undefined;
+        },
+        { withinMs: 5_000, what: 'the access log holds it' },
+      ),
+    [Symbol.asyncDispose]: end,
+  };
+}

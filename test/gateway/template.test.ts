@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises';
+import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
+import { expect, test } from 'vitest';
+
+const template = await readFile(new URL('../../deploy/gateway/nginx.conf.template', import.meta.url), 'utf8');
+
+/** Statuses that HTTP has for a malformed request besides the catalogue's 400 (DESIGN: "HTTP's own"). */
+const httpsOwn = [400, 408, 414, 417, 421, 431];
+const movedBody = '{"error":1007,"message":"this address takes HTTPS only: see Location"}';
+
+test('every body in the template has the number, status and words of the error catalogue', () => {
+  const bodies = [...template.matchAll(/return (\d+) '(\{"error".*\})';/g)].map(([, status, body]) => ({
+    status: Number(status),
+    body: body as string,
+  }));
+  expect(bodies.length).toBeGreaterThanOrEqual(14);
+  for (const { status, body } of bodies.filter(({ body }) => body !== movedBody)) {
+    const { error, message } = JSON.parse(body) as { error: number; message: string };
+    const entry = Object.values(errorCatalogue).find((entry) => entry.error === error);
+    expect(entry, body).toBeDefined();
+    expect(message).toBe(entry?.message);
+    expect(entry === errorCatalogue.malformedRequest ? httpsOwn : [entry?.status]).toContain(status);
+  }
+});
+
+test('every status that nginx can give by itself has a body of ours', () => {
+  // The statuses of ngx_http_special_response.c; redirects and 444 (close without an answer) aside.
+  const nginxsOwn = [
+    400, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 421, 429, 494, 495, 496, 497,
+    500, 501, 502, 503, 504, 505, 507,
+  ];
+  const api = template.slice(template.indexOf('every answer that nginx makes itself'));
+  const mapped = [...api.matchAll(/error_page ([\d ]+) = /g)].flatMap(([, codes]) =>
+    (codes as string).split(' '),
+  );
+  expect(mapped.map(Number)).toEqual(expect.arrayContaining(nginxsOwn));
+});

@@ -1,0 +1,72 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * An HTTP server behind the gateway that shows what reached it and, told so by `x-do`, fails as an API replica can.
+ * `GET /seen` on its own port: how many requests arrived, and how long a connection of the gateway had been idle when
+ * the gateway closed it.
+ */
+let posts = 0;
+let gatewayIdleMs: number | undefined;
+const answeredAt = new WeakMap<Socket, number>();
+
+const server = createServer((request, response) => {
+  if (request.url === '/seen') return sendJson(response, { posts, gatewayIdleMs });
+  if (request.url === '/') return sendJson(response, { error: 3000, message: 'no such path' }, 404);
+  posts++;
+  response.once('finish', () => answeredAt.set(request.socket, performance.now()));
+  void answer(request, response);
+});
+// Longer than any test, as the API's is longer than the gateway's: it is the gateway that closes.
+server.keepAliveTimeout = 60_000;
+server.on('connection', (socket) => {
+  socket.once('end', () => {
+    const since = answeredAt.get(socket);
+    if (since !== undefined) gatewayIdleMs = Math.round(performance.now() - since);
+  });
+});
+const backlog = Number(process.env['BACKLOG'] ?? 511);
+server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', backlog, () => {
+  const address = server.address();
+  process.stdout.write(`${typeof address === 'object' ? address?.port : ''}\n`);
+});
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of request) bytes += (chunk as Buffer).length;
+  switch (request.headers['x-do']) {
+    case 'hang':
+      return;
+    case 'reset':
+      request.socket.resetAndDestroy();
+      return;
+    case 'close':
+      request.socket.destroy();
+      return;
+    case 'garbage':
+      request.socket.end('this is no HTTP\r\n\r\n');
+      return;
+    case 'refuse':
+      response.setHeader('retry-after', '7');
+      response.setHeader('allow', 'PATCH');
+      return sendJson(response, { error: 5001, message: 'own words' }, Number(request.headers['x-status']));
+    default:
+      response.setHeader('x-request-id', 'from-the-upstream');
+      sendJson(response, {
+        method: request.method,
+        url: request.url,
+        bytes,
+        port: request.socket.localPort,
+        headers: request.rawHeaders,
+      });
+  }
+}
+
+function sendJson(response: ServerResponse, body: object, status = 200): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+}

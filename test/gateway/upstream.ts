@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('upstream-main.ts', import.meta.url));
+
+/** What the upstream tells of a request that reached it. */
+export type Seen = {
+  method: string;
+  url: string;
+  bytes: number;
+  port: number;
+  /** Names and values in turn, as they arrived. */
+  headers: string[];
+};
+
+/** An HTTP server in a process of its own, so that it can be stopped and killed as a replica can. */
+export type Upstream = AsyncDisposable & {
+  port: number;
+  address: string;
+  signal: (signal: NodeJS.Signals) => void;
+  /** Kills it and waits until it is gone. */
+  kill: () => Promise<void>;
+  /** Requests that reached it, and how long a connection was idle when the gateway closed it, once it did. */
+  seen: () => Promise<{ posts: number; gatewayIdleMs?: number }>;
+};
+
+/**
+ * @param port 0 takes a free one.
+ * @param backlog connections that wait while nobody accepts them; the system drops those beyond.
+ */
+export async function startUpstream({ port = 0, backlog = 511 } = {}): Promise<Upstream> {
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, PORT: String(port), BACKLOG: String(backlog) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const gone = once(child, 'exit');
+  const [line] = await Promise.race([
+    once(createInterface(child.stdout), 'line') as Promise<[string]>,
+    gone.then(() => Promise.reject(new Error('the upstream did not start'))),
+  ]);
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    port: Number(line),
+    address: `127.0.0.1:${line}`,
+    signal: (signal) => child.kill(signal),
+    kill,
+    seen: async () =>
+      (await (await fetch(`http://127.0.0.1:${line}/seen`)).json()) as {
+        posts: number;
+        gatewayIdleMs?: number;
+      },
+    [Symbol.asyncDispose]: kill,
+  };
+}
