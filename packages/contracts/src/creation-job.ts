@@ -23,6 +23,11 @@ export function creationJobId(commit: string): string {
   return `commit-${commit}`;
 }
 
+/** The commit that a job's id names, also when Redis has lost the job's data; `undefined` for any other job. */
+export function commitOfJob(jobId: string): string | undefined {
+  return /^commit-([0-9a-f]{24})$/.exec(jobId)?.[1];
+}
+
 /**
  * Nothing of a completed job is kept: its id would swallow a later ring for the same commit. Failed jobs are kept
  * until the relay drives them again.

@@ -1,0 +1,168 @@
+import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
+import { startInternalListener } from '@plant-store/platform/internal-listener';
+import type { Logger } from '@plant-store/platform/logger';
+import { createRegistry } from '@plant-store/platform/metrics';
+import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
+import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import {
+  createRedis,
+  producerConnection,
+  redisMisconfigurations,
+  workerConnection,
+} from '@plant-store/platform/redis';
+import { Closers } from '@plant-store/platform/service';
+import type { MongoClient } from 'mongodb';
+import { createAuditChains } from './auditing/audit-chains.ts';
+import { mongoAuditLog } from './auditing/mongo-audit-log.ts';
+import { type SealingDeps, sealEntries } from './auditing/seal-entries.ts';
+import type { WorkerConfig, WorkerSecrets } from './config.ts';
+import { isDatabaseAway } from './database/mongo-failures.ts';
+import { type WorkerEvents, workerEvents } from './events.ts';
+import { mongoSearchIndex } from './indexing/mongo-search-index.ts';
+import { bullmqCreationWorker } from './jobs/bullmq-creation-worker.ts';
+import { type CommitRunsDeps, createCommitRuns } from './jobs/commit-runs.ts';
+import { keepWorking } from './jobs/keep-working.ts';
+import { mongoPendingPlants } from './jobs/mongo-pending-plants.ts';
+import { processCreationJob } from './jobs/process-creation-job.ts';
+import { bullmqCreationQueue } from './outbox/bullmq-creation-queue.ts';
+import { mongoPendingMarks } from './outbox/mongo-pending-marks.ts';
+import { startRelay } from './outbox/relay.ts';
+
+/** Nobody waits for a worker's answer, so a slow database gets more time than in the API; still bounded. */
+const SOCKET_MS_MAX = 8_000;
+const CONNECTIONS_MAX = 10;
+/** A block stays far below MongoDB's 16 MiB a document. */
+const BLOCK_BOUNDS = { entriesMax: 2_000, bytesMax: 8 * 1024 * 1024 };
+
+export type RunningWorker = { internalUrl: string; close: () => Promise<void> };
+
+/** Puts one worker together and starts it. Neither MongoDB nor Redis has to be there yet. */
+export async function startWorker(
+  config: WorkerConfig,
+  secrets: WorkerSecrets,
+  logger: Logger,
+): Promise<RunningWorker> {
+  const closers = new Closers();
+  const registry = createRegistry('worker');
+  const events = workerEvents(logger, registry);
+  const closing = new AbortController();
+  const now = () => performance.now();
+
+  const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-worker', {
+    maxPoolSize: CONNECTIONS_MAX,
+    socketTimeoutMS: SOCKET_MS_MAX,
+  });
+  closers.add(() => mongo.close());
+  const database = databaseName(secrets.mongodbUrl);
+
+  const redis = createRedis(secrets.redisUrl, producerConnection, logger);
+  closers.add(() => redis.disconnect());
+  redis.on('ready', async () => events.redisSettingsRead(await redisMisconfigurations(redis)));
+  const { queuePrefix, concurrency } = config.jobs;
+  const queue = bullmqCreationQueue(redis, queuePrefix, events.queueError);
+  closers.add(() => queue.close());
+
+  const internal = await startInternalListener(
+    config.internal,
+    { live: () => true, ready: async () => !closing.signal.aborted && (await hasPrimary(mongo)) },
+    registry,
+  );
+  closers.add(() => internal.close());
+  logger.info({ internal: internal.url }, 'listening');
+
+  const runs = createCommitRuns(processing(mongo, database, config, events), concurrency);
+
+  const jobs = workWhenIndexed();
+  const relay = startRelay({
+    marks: mongoPendingMarks(mongo, database),
+    queue,
+    ...config.relay,
+    now,
+    random: Math.random,
+    on: {
+      swept: events.relaySwept,
+      rang: events.relayRang,
+      released: events.relayReleased,
+      retried: events.relayRetried,
+      failed: events.relayFailed,
+    },
+  });
+  closers.add(() => Promise.all([jobs.close(), relay.close()]));
+  closers.add(() => closing.abort());
+  return { internalUrl: internal.url, close: () => closers.close() };
+
+  /** Takes jobs once the indexes exist: without the unique ones a creation may be audited twice, or a chain fork. */
+  function workWhenIndexed(): { close: () => Promise<void> } {
+    const specifications = [...plantIndexes, ...searchIndexes, ...auditIndexes];
+    const working = ensureIndexes(
+      mongo.db(database),
+      specifications,
+      events.indexesMissing,
+      closing.signal,
+    ).then(() => {
+      if (closing.signal.aborted) return undefined;
+      return keepWorking({
+        startWorker: takeJobs,
+        queueStatus: queue.status,
+        now,
+        on: { queueSeen: events.queueSeen, stuck: events.workerStuck },
+      });
+    });
+    return { close: async () => (await working)?.close() };
+  }
+
+  function takeJobs() {
+    const deps = {
+      runs,
+      closing: closing.signal,
+      on: {
+        done: events.jobDone,
+        failed: events.jobFailed,
+        poisoned: events.plantsPoisoned,
+        databaseAway: events.databaseAway,
+      },
+    };
+    return bullmqCreationWorker({
+      redis: createRedis(secrets.redisUrl, workerConnection, logger),
+      prefix: queuePrefix,
+      concurrency,
+      process: (job) => processCreationJob(deps, job),
+      on: {
+        error: events.queueError,
+        stalled: events.jobStalled,
+        full: async () => {
+          await queue.dropWaiting();
+          events.jobsDropped();
+        },
+      },
+    });
+  }
+}
+
+/** The steps of a run, on MongoDB. */
+function processing(
+  mongo: MongoClient,
+  database: string,
+  config: WorkerConfig,
+  events: WorkerEvents,
+): CommitRunsDeps {
+  const sealing: SealingDeps = {
+    log: mongoAuditLog(mongo, database),
+    chains: createAuditChains(config.auditing.chains, Math.random),
+    bounds: BLOCK_BOUNDS,
+    sealer: config.instance,
+    now: () => new Date(),
+    random: Math.random,
+    on: { sealed: events.blockSealed, collided: events.blockCollided, unknown: events.blockUnknown },
+  };
+  return {
+    pending: mongoPendingPlants(mongo, database),
+    index: mongoSearchIndex(mongo, database).add,
+    audit: async (entries) =>
+      new Map(
+        (await sealEntries(sealing, entries)).map(({ entry, reason }) => [entry.plant as bigint, reason]),
+      ),
+    isDatabaseAway,
+    on: { indexed: events.plantsIndexed, ran: events.ran },
+  };
+}

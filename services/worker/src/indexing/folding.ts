@@ -1,0 +1,55 @@
+/** What is kept of a name for searching by its beginning, in UTF-16 units. */
+const FOLDED_LENGTH_MAX = 256;
+/** Words kept of one plant, and units kept of one word: bounds on the index keys that one plant can cost. */
+const WORDS_MAX = 200;
+const WORD_LENGTH_MAX = 64;
+
+const PLAIN = /^[\x20-\x7e]*$/;
+const ACCENTS = /[\u0300-\u036f]+/g;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** Scripts that write words without a space between them. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+
+/**
+ * The text without case and accents, the same for what is stored and what is searched. Only combining diacritical
+ * marks are dropped (U+0300–U+036F): in other scripts such signs are letters. Upper case first, since only that way
+ * ß and ss, or the Greek final sigma and any other, become one.
+ */
+export function fold(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
+  const bare = text.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC');
+  return bare.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
+}
+
+/** The folded beginning of a name. */
+export function foldedName(name: string): string {
+  return wellFormedStart(fold(name.slice(0, FOLDED_LENGTH_MAX)), FOLDED_LENGTH_MAX);
+}
+
+/** The distinct folded words of the texts, in the order they stand. */
+export function words(...texts: readonly (string | undefined)[]): string[] {
+  const distinct = new Set<string>();
+  for (const text of texts) {
+    if (text === undefined) continue;
+    for (const word of wordsOf(fold(text))) {
+      if (distinct.size >= WORDS_MAX) return [...distinct];
+      distinct.add(wellFormedStart(word, WORD_LENGTH_MAX));
+    }
+  }
+  return [...distinct];
+}
+
+function* wordsOf(folded: string): Iterable<string> {
+  for (const [run] of folded.matchAll(WORD)) {
+    if (PLAIN.test(run) || !UNSPACED.test(run)) yield run;
+    else for (const { segment, isWordLike } of segmenter.segment(run)) if (isWordLike) yield segment;
+  }
+}
+
+/** Cut at a length, but never through a surrogate pair: half of one is no Unicode text. */
+function wellFormedStart(text: string, lengthMax: number): string {
+  const start = text.slice(0, lengthMax);
+  return start.isWellFormed() ? start : start.slice(0, -1);
+}

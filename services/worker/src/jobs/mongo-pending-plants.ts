@@ -1,0 +1,54 @@
+import { PENDING_COMMITS } from '@plant-store/contracts/indexes';
+import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
+import { type MongoClient, ObjectId } from 'mongodb';
+import type { PendingPlants } from './pending-plants.ts';
+
+/** Each operation's bound on the server. */
+const OPERATION_MS_MAX = 5_000;
+
+/**
+ * The pending plants in MongoDB.
+ * - They are read by majority: a local read shows plants that may be rolled back after they are audited (E2).
+ * - Marks are cleared by commit and id, not by commit alone: a majority read does not see the members that only a
+ *   minority has, or that land later; their marks would go with the others' (E3).
+ * - The clear waits for nobody (w:1): one that is rolled back leaves marks, and the work is repeated.
+ * - Both name the index: for the clear the planner would else choose ids, at two to three times the database's CPU; and
+ *   a missing index fails the run before it writes anything.
+ */
+export function mongoPendingPlants(client: MongoClient, database: string): PendingPlants {
+  const plants = client.db(database).collection<PlantDocument>(PLANTS, {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 1 },
+  });
+  const bounded = { hint: PENDING_COMMITS, maxTimeMS: OPERATION_MS_MAX };
+
+  return {
+    async *pages(commits, plantsMax) {
+      const cursor = plants.find(
+        { commit: { $in: commits.map((commit) => new ObjectId(commit)) }, pending: true },
+        // What is no UTF-8 is read with replacement characters: one such plant must not fail the read of the others.
+        { ...bounded, batchSize: plantsMax, enableUtf8Validation: false },
+      );
+      try {
+        // One cursor for all pages: a second majority read might still see the marks that were just cleared.
+        while (await cursor.hasNext()) yield cursor.readBufferedDocuments();
+      } finally {
+        await cursor.close();
+      }
+    },
+
+    async clear(cleared) {
+      if (cleared.length === 0) return;
+      const commits = new Map(cleared.map(({ commit }) => [commit.toHexString(), commit]));
+      await plants.updateMany(
+        {
+          commit: { $in: [...commits.values()] },
+          pending: true,
+          _id: { $in: cleared.map(({ _id }) => _id) },
+        },
+        { $unset: { pending: '' } },
+        bounded,
+      );
+    },
+  };
+}

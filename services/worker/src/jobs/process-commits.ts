@@ -1,0 +1,76 @@
+import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { type AuditEntry, creationEntry } from '../auditing/audit-entry.ts';
+import { type SearchEntry, searchEntry } from '../indexing/search-entry.ts';
+import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
+import { readPlant } from './read-plant.ts';
+
+export type ProcessingDeps = {
+  pending: PendingPlants;
+  /** Both return when a majority has all but the plants they answer, each with why the database rejects it. */
+  index: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
+  audit: (entries: readonly AuditEntry[]) => Promise<ReadonlyMap<bigint, string>>;
+  on: { indexed: (plants: readonly PlantDocument[]) => void };
+};
+
+/** What became of one commit in a run. */
+export type CommitReport = { commit: string; plants: number; poison: PoisonPlant[] };
+
+/**
+ * One run: whatever is pending of the commits is indexed, audited, and only then cleared. Every step may be repeated,
+ * by several workers at once, without changing the end. A plant that cannot be processed is left out and reported.
+ */
+export async function processCommits(
+  deps: ProcessingDeps,
+  commits: readonly string[],
+  pagePlantsMax: number,
+): Promise<CommitReport[]> {
+  const reports = new Map(
+    commits.map((commit) => [commit, { commit, plants: 0, poison: [] } as CommitReport]),
+  );
+  const reportOf = (commit: string) => reports.get(commit) as CommitReport;
+
+  for await (const page of deps.pending.pages(commits, pagePlantsMax)) {
+    const prepared = page.map(prepare);
+    const read = prepared.filter((plant) => 'search' in plant);
+    const unreadable = prepared.filter((plant) => 'reason' in plant);
+
+    const notIndexed = await deps.index(read.map(({ search }) => search));
+    const indexed = read.filter(({ plant }) => !notIndexed.has(plant._id));
+    deps.on.indexed(indexed.map(({ plant }) => plant));
+
+    const notAudited = await deps.audit(indexed.map(({ audit }) => audit));
+    const audited = indexed.filter(({ plant }) => !notAudited.has(plant._id)).map(({ plant }) => plant);
+
+    await deps.pending.clear(audited);
+
+    for (const { commit } of audited) reportOf(commit.toHexString()).plants++;
+    for (const poison of unreadable) reportOf(poison.commit).poison.push(poison);
+    for (const { plant } of read) {
+      const reason = notIndexed.get(plant._id) ?? notAudited.get(plant._id);
+      if (reason !== undefined) reportOf(plant.commit.toHexString()).poison.push(poisonOf(plant, reason));
+    }
+  }
+  return [...reports.values()];
+}
+
+type Prepared = { plant: PlantDocument; search: SearchEntry; audit: AuditEntry };
+
+/** The entries of one document, or why there are none: one document never fails another's run (E6). */
+function prepare(document: unknown): Prepared | PoisonPlant {
+  try {
+    const plant = readPlant(document);
+    return { plant, search: searchEntry(plant), audit: creationEntry(plant) };
+  } catch (error) {
+    return poisonOf(document as PlantDocument, (error as Error).message);
+  }
+}
+
+function poisonOf(plant: PlantDocument, reason: string): PoisonPlant {
+  const request: unknown = plant.from?.request;
+  return {
+    plant: String(plant._id),
+    commit: plant.commit.toHexString(),
+    request: typeof request === 'string' ? request : undefined,
+    reason,
+  };
+}

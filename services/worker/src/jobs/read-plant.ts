@@ -1,0 +1,38 @@
+import type { PlantDocument } from '@plant-store/contracts/plant-document';
+
+/** Longer than any request may be, in UTF-16 units: no plant of ours. */
+const STRING_LENGTH_MAX = 256 * 1024;
+
+/**
+ * A stored document as the plant it should be. The API writes no other; a restored backup or a hand at the shell may.
+ * @throws TypeError naming the field and the rule
+ */
+export function readPlant(document: unknown): PlantDocument {
+  const plant = record(document, 'the document');
+  expect(typeof plant['_id'] === 'bigint', '_id must be an int64');
+  string(plant['name'], 'name');
+  if (plant['tag'] !== undefined) string(plant['tag'], 'tag');
+  const created = plant['created'];
+  expect(created instanceof Date && !Number.isNaN(created.valueOf()), 'created must be a date');
+
+  const by = record(plant['by'], 'by');
+  string(by['sub'], 'by.sub');
+  for (const claim of ['iss', 'jti']) if (by[claim] !== undefined) string(by[claim], `by.${claim}`);
+  const from = record(plant['from'], 'from');
+  for (const field of ['address', 'request', 'instance']) string(from[field], `from.${field}`);
+  return document as PlantDocument;
+}
+
+function record(value: unknown, name: string): Record<string, unknown> {
+  expect(typeof value === 'object' && value !== null, `${name} must be an object`);
+  return value as Record<string, unknown>;
+}
+
+function string(value: unknown, name: string): void {
+  expect(typeof value === 'string', `${name} must be a string`);
+  expect((value as string).length <= STRING_LENGTH_MAX, `${name} is too long`);
+}
+
+function expect(holds: boolean, rule: string): void {
+  if (!holds) throw new TypeError(rule);
+}

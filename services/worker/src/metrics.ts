@@ -1,0 +1,85 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What this service counts and measures. Queue and marks are seen alike by every worker: take the maximum, not the sum. */
+export function workerMetrics(registry: Registry) {
+  const registers = [registry];
+  const counter = (name: string, help: string) => new Counter({ name, help, registers });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+  return {
+    jobs: new Counter({
+      name: 'plants_jobs_total',
+      help: 'Creation jobs by outcome.',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
+    jobDurations: new Histogram({
+      name: 'plants_job_duration_seconds',
+      help: 'From taking a creation job to its end, waiting for the database included.',
+      buckets: [...durations, 10, 30, 60],
+      registers,
+    }),
+    runPlants: new Histogram({
+      name: 'plants_run_plants',
+      help: 'Plants per run, which handles the commits of many jobs.',
+      buckets: [0, 1, 5, 10, 50, 100, 500, 1_000, 2_500, 5_000, 10_000],
+      registers,
+    }),
+    runDurations: new Histogram({
+      name: 'plants_run_duration_seconds',
+      help: 'One run: read, index, audit, clear.',
+      buckets: durations,
+      registers,
+    }),
+    indexLag: new Histogram({
+      name: 'plants_index_lag_seconds',
+      help: 'From the creation of a plant, by the clock of its API replica, to its being searchable.',
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+      registers,
+    }),
+    indexed: counter('plants_indexed_total', 'Plants made searchable; a repetition counts again.'),
+    audited: counter('plants_audited_total', 'Entries sealed in audit blocks.'),
+    auditBlocks: counter('plants_audit_blocks_total', 'Audit blocks sealed.'),
+    auditCollisions: counter(
+      'plants_audit_collisions_total',
+      'Blocks refused because the chain or an event had been taken by another.',
+    ),
+    auditUnknown: counter('plants_audit_unknown_total', 'Blocks sent without an answer.'),
+    poison: counter('plants_poison_total', 'Attempts at plants that cannot be processed.'),
+    databaseAway: counter('plants_database_away_total', 'Runs given up because the database did not answer.'),
+    rings: counter('plants_relay_rings_total', 'Commits the relay rang for again.'),
+    released: counter('plants_relay_released_total', 'Ids of lost jobs that the relay let go.'),
+    retried: counter('plants_relay_retried_total', 'Failed jobs that the relay drove again.'),
+    relayErrors: counter('plants_relay_errors_total', 'Sweeps of the relay that failed.'),
+    workerErrors: counter('plants_queue_errors_total', 'Errors of the queue worker.'),
+    workerRestarts: counter(
+      'plants_queue_worker_restarts_total',
+      'Queue workers replaced because they were stuck.',
+    ),
+    stalled: counter('plants_jobs_stalled_total', 'Jobs taken over from a worker that lost its lock.'),
+    dropped: counter(
+      'plants_queue_dropped_total',
+      'Times that waiting jobs were dropped because Redis was full.',
+    ),
+    pendingMarks: gauge(
+      'plants_pending_marks',
+      'Pending plants the relay saw in its last sweep, at most 100000.',
+    ),
+    pendingAge: gauge(
+      'plants_pending_oldest_seconds',
+      'How long the relay has seen the oldest mark, by its own clock.',
+    ),
+    queueJobs: new Gauge({
+      name: 'plants_queue_jobs',
+      help: 'Creation jobs by state.',
+      labelNames: ['state'] as const,
+      registers,
+    }),
+    queueAge: gauge(
+      'plants_queue_oldest_waiting_seconds',
+      'Age of the oldest waiting job, by its announcer’s clock.',
+    ),
+    redisFaults: gauge('plants_redis_misconfigurations', 'Settings of Redis that let it drop jobs.'),
+  };
+}
