@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ describe.skipIf(installedNginx === undefined)('with certificates', () => {
     };
   }
 
-  async function overTls(port: number, ca: string): Promise<Answer> {
+  async function overTls(port: number, ca: string, headers = {}): Promise<Answer> {
     const request = httpsRequest({
       host: 'localhost',
       port,
@@ -53,6 +53,7 @@ describe.skipIf(installedNginx === undefined)('with certificates', () => {
       path: '/plants',
       method: 'POST',
       agent: false,
+      headers,
     });
     request.end('{}');
     const [answer] = await once(request, 'response');
@@ -168,27 +169,22 @@ describe.skipIf(installedNginx === undefined)('with certificates', () => {
     });
   });
 
-  test('SIGHUP takes a renewed certificate without cutting anybody', async () => {
+  test('SIGHUP takes a renewed certificate, and cuts no request', async () => {
     await using renewed = await makeCertificate();
-    const old = await Promise.all(
-      ['tls.crt', 'tls.key'].map((name) => readFile(join(certificate.directory, name))),
-    );
-    const put = async (files: readonly Buffer[]) => {
-      await writeFile(join(certificate.directory, 'tls.crt'), files[0] as Buffer);
-      await writeFile(join(certificate.directory, 'tls.key'), files[1] as Buffer);
-      gateway.signal('SIGHUP');
-    };
-    await put(
-      await Promise.all(['tls.crt', 'tls.key'].map((name) => readFile(join(renewed.directory, name)))),
-    );
+    const inFlight = overTls(gateway.tlsPort, certificate.pem, { 'x-do': 'answer-late' });
+    await waitFor(async () => (await upstream.seen()).late === 1, {
+      withinMs: 5_000,
+      what: 'it is in flight',
+    });
+    // A new file in the old one's place, as renewals do it: newer releases of nginx keep one that looks the same.
+    for (const name of ['tls.crt', 'tls.key']) {
+      await rename(join(renewed.directory, name), join(certificate.directory, name));
+    }
+    gateway.signal('SIGHUP');
     await waitFor(async () => (await overTls(gateway.tlsPort, renewed.pem)).status === 200, {
       withinMs: 5_000,
       what: 'the renewed certificate is served',
     });
-    await put(old);
-    await waitFor(async () => (await overTls(gateway.tlsPort, certificate.pem)).status === 200, {
-      withinMs: 5_000,
-      what: 'the old certificate is served',
-    });
+    expect((await inFlight).status).toBe(200);
   });
 });

@@ -1,17 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * An HTTP server behind the gateway that shows what reached it and, told so by `x-do`, fails as an API replica can.
  * `GET /seen` on its own port: how many requests arrived, and how long a connection of the gateway had been idle when
  * the gateway closed it.
  */
+const LATE_MS = 1_500;
 let posts = 0;
+let late = 0;
 let gatewayIdleMs: number | undefined;
 const answeredAt = new WeakMap<Socket, number>();
 
 const server = createServer((request, response) => {
-  if (request.url === '/seen') return sendJson(response, { posts, gatewayIdleMs });
+  if (request.url === '/seen') return sendJson(response, { posts, late, gatewayIdleMs });
   if (request.url === '/') return sendJson(response, { error: 3000, message: 'no such path' }, 404);
   posts++;
   response.once('finish', () => answeredAt.set(request.socket, performance.now()));
@@ -46,6 +49,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     case 'garbage':
       request.socket.end('this is no HTTP\r\n\r\n');
       return;
+    case 'answer-late':
+      late++;
+      await pause(LATE_MS);
+      return sendJson(response, {});
     case 'refuse':
       response.setHeader('retry-after', '7');
       response.setHeader('allow', 'PATCH');

@@ -15,6 +15,15 @@ export type Seen = {
   headers: string[];
 };
 
+export type Received = {
+  /** Creates that reached it. */
+  posts: number;
+  /** Those among them that it answers late. */
+  late: number;
+  /** How long a connection was idle when the gateway closed it, once it did. */
+  gatewayIdleMs?: number;
+};
+
 /** An HTTP server in a process of its own, so that it can be stopped and killed as a replica can. */
 export type Upstream = AsyncDisposable & {
   port: number;
@@ -22,8 +31,7 @@ export type Upstream = AsyncDisposable & {
   signal: (signal: NodeJS.Signals) => void;
   /** Kills it and waits until it is gone. */
   kill: () => Promise<void>;
-  /** Requests that reached it, and how long a connection was idle when the gateway closed it, once it did. */
-  seen: () => Promise<{ posts: number; gatewayIdleMs?: number }>;
+  seen: () => Promise<Received>;
 };
 
 /**
@@ -49,11 +57,7 @@ export async function startUpstream({ port = 0, backlog = 511 } = {}): Promise<U
     address: `127.0.0.1:${line}`,
     signal: (signal) => child.kill(signal),
     kill,
-    seen: async () =>
-      (await (await fetch(`http://127.0.0.1:${line}/seen`)).json()) as {
-        posts: number;
-        gatewayIdleMs?: number;
-      },
+    seen: async () => (await (await fetch(`http://127.0.0.1:${line}/seen`)).json()) as Received,
     [Symbol.asyncDispose]: kill,
   };
 }
