@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { ConfigurationError } from './configuration.ts';
 
@@ -19,8 +20,32 @@ const bounded = {
   ignoreUndefined: true,
 } as const satisfies MongoClientOptions;
 
+/** Between attempts at a first connection that fail at once, as a name that does not resolve does. */
+const RECONNECT_MS = 250;
+
 /**
- * A client that connects when it is first used, so that a database that is down delays no start.
+ * Tries to connect until it has. The driver tries once: after a first connection that failed, every operation ends in
+ * MongoTopologyClosedError, for ever and whatever the database does. Once connected it recovers from outages itself.
+ */
+class PersistentMongoClient extends MongoClient {
+  #closed = false;
+
+  async connectAtLast(): Promise<void> {
+    while (!this.#closed) {
+      const connected = await this.connect().catch(() => undefined);
+      if (connected !== undefined) return;
+      await pause(RECONNECT_MS, undefined, { ref: false });
+    }
+  }
+
+  override async close(): Promise<void> {
+    this.#closed = true;
+    await super.close();
+  }
+}
+
+/**
+ * A client that connects in the background, so that a database that is down delays no start.
  * @throws ConfigurationError when the address is no MongoDB connection string.
  */
 export function createMongoClient(
@@ -29,7 +54,9 @@ export function createMongoClient(
   options: MongoClientOptions = {},
 ): MongoClient {
   try {
-    return new MongoClient(url, { ...bounded, appName, ...options });
+    const client = new PersistentMongoClient(url, { ...bounded, appName, ...options });
+    void client.connectAtLast();
+    return client;
   } catch (error) {
     throw new ConfigurationError([
       `MONGODB_URL is no MongoDB connection string (${(error as Error).message})`,
