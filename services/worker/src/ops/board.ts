@@ -3,7 +3,7 @@ import { FastifyAdapter } from '@bull-board/fastify';
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
 import type { Logger } from '@plant-store/platform/logger';
 import type { Queue } from 'bullmq';
-import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Redis } from 'ioredis';
 import { requireOperator } from './access.ts';
 import { ROLES, type Role, type User } from './accounts.ts';
@@ -52,9 +52,13 @@ function boardFor(role: Role, { queue, redis, logger, metrics }: BoardOptions): 
       serverAdapter: adapter,
       options: { uiConfig: boardAppearance(role) },
     });
+    app.setErrorHandler<FastifyError>((error) => {
+      if (error instanceof Refusal || (error.statusCode ?? 500) < 500) throw error;
+      throw new Refusal(503, 'Redis gave no good answer. Try again in a moment.', error);
+    });
+    /** Bull Board would answer with the error's own text; thrown on, it meets the handlers around. */
     adapter.setErrorHandler((error) => {
-      logger.error({ err: error }, 'the board could not answer');
-      return { status: 500, body: { error: 'Redis gave no good answer. Try again in a moment.' } };
+      throw error;
     });
     await app.register(adapter.registerPlugin());
   };

@@ -1,7 +1,7 @@
 import { commonSettings } from '@plant-store/platform/common-settings';
-import { list, readEnvironment } from '@plant-store/platform/configuration';
+import { list, readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
 import type { LogLevel } from '@plant-store/platform/logger';
-import { port, str } from 'envalid';
+import { str } from 'envalid';
 import { type Account, parseAccounts } from './accounts.ts';
 
 export type OpsConfig = {
@@ -26,7 +26,7 @@ export type OpsSecrets = { mongodbUrl: string; redisUrl: string; accounts: Accou
 const settings = {
   ...commonSettings,
   OPS_HOST: str({ default: '127.0.0.1' }),
-  OPS_PORT: port({ default: 3001 }),
+  OPS_PORT: wholeNumber(0, 65_535)({ default: 3001 }),
   OPS_USERS: str(),
   OPS_ORIGIN: str({ default: undefined }),
   TRUSTED_PROXIES: list({ default: [] }),

@@ -47,7 +47,7 @@ export async function readDatabase(database: Db): Promise<DatabaseStatus> {
 async function readChains(database: Db): Promise<ChainHead[]> {
   const heads = await database
     .collection(AUDIT_BLOCKS)
-    .aggregate<{ _id: number | bigint; height: number | bigint; entries: number; sealed: Date }>(
+    .aggregate<{ _id: number | bigint; height: number | bigint; entries: number; time: Date }>(
       [
         { $sort: { chain: -1, height: -1 } },
         {
@@ -55,7 +55,7 @@ async function readChains(database: Db): Promise<ChainHead[]> {
             _id: '$chain',
             height: { $first: '$height' },
             entries: { $first: { $size: '$entries' } },
-            sealed: { $first: '$sealed' },
+            time: { $first: '$time' },
           },
         },
         { $sort: { _id: 1 } },
@@ -64,10 +64,10 @@ async function readChains(database: Db): Promise<ChainHead[]> {
       { maxTimeMS: READ_MS_MAX },
     )
     .toArray();
-  return heads.map(({ _id, height, entries, sealed }) => ({
+  return heads.map(({ _id, height, entries, time }) => ({
     chain: Number(_id),
     height: Number(height),
     entries,
-    sealed,
+    sealed: time,
   }));
 }

@@ -10,8 +10,9 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly statusCode: number;
 
-  constructor(statusCode: number, words: string) {
-    super(words);
+  /** @param cause what is logged and not told, where there is more to it. */
+  constructor(statusCode: number, words: string, cause?: Error) {
+    super(words, { cause });
     this.statusCode = statusCode;
   }
 }
@@ -22,11 +23,10 @@ export const failures = fastifyPlugin<{ logger: Logger }>(async (app, { logger }
 
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status < 500 || error instanceof Refusal) {
-      return sendFailure(request, reply, status, error instanceof Refusal ? error.message : wordsFor(status));
-    }
+    const words = error instanceof Refusal ? error.message : wordsFor(status);
+    if (status < 500) return sendFailure(request, reply, status, words);
     logger.error({ err: error, request: request.id, url: request.url }, 'a request failed');
-    return sendFailure(request, reply, status, wordsFor(status), request.id);
+    return sendFailure(request, reply, status, words, request.id);
   });
 });
 

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StatusWords } from '../../services/worker/src/ops/status-words.ts';
+import { type PrivateServer, privateMongod, privateRedis } from '../harness/private-servers.ts';
+import { needsServers } from '../harness/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { operator, type RunningConsole, startConsole } from './running-console.ts';
+import { signedIn, type Visitor } from './visitor.ts';
+
+needsServers();
+const ANSWER_MS_MAX = 5_000;
+const RECOVERY_MS_MAX = 10_000;
+
+let mongod: PrivateServer;
+let redis: PrivateServer;
+let ops: RunningConsole;
+let olga: Visitor;
+
+/** Both are down when the console starts, which it must survive. */
+beforeAll(async () => {
+  [mongod, redis] = await Promise.all([privateMongod(), privateRedis()]);
+  await Promise.all([mongod.stop(), redis.stop()]);
+  ops = await startConsole({ MONGODB_URL: mongod.url, REDIS_URL: redis.url });
+  olga = await signedIn(ops, operator);
+});
+afterAll(async () => {
+  await ops?.close();
+  await mongod?.close();
+  await redis?.close();
+});
+
+const BOARD = '/board/operator/api/queues';
+
+test('with both down at start the console is ready, says so in clear words and shows no error', async () => {
+  expect((await fetch(`${ops.internalUrl}/readyz`)).status).toBe(200);
+  const page = await answeredInTime(() => olga.see('/'));
+  expect(page.status).toBe(200);
+  const text = await page.text();
+  expect(text).toContain('MongoDB is unreachable');
+  expect(text).not.toMatch(/ECONNREFUSED|MongoServerSelectionError|node_modules/);
+
+  const board = await answeredInTime(() => olga.call(BOARD));
+  expect(board.status).toBe(503);
+  expect(await board.json()).toMatchObject({
+    error: 'Redis is unreachable: the queue shows again once it is back.',
+  });
+
+  expect(await ops.metric('plantstore_up{part="mongodb"}')).toBe(0);
+  expect(await ops.metric('plantstore_up{part="redis"}')).toBe(0);
+  expect(await ops.metric('plantstore_queue_jobs{state="waiting"}')).toBeNaN();
+  expect(await ops.metric('plantstore_pending_plants')).toBeNaN();
+});
+
+test('each is found by itself once it is there', async () => {
+  await mongod.start();
+  const { facts } = await status('Redis is unreachable');
+  expect(facts.plants.text).toBe('0');
+  expect(facts.waiting.text).toBe('–');
+
+  await redis.start();
+  await status('No worker is connected');
+  expect((await olga.call(BOARD)).status).toBe(200);
+});
+
+test('a Redis that dies is told as such, and the figures of MongoDB stay', async () => {
+  await redis.kill();
+  const { verdict, facts } = await status('Redis is unreachable');
+  expect(verdict).toMatchObject({
+    level: 'warn',
+    advice: expect.stringContaining('Plants are created as usual'),
+  });
+  expect(facts.plants.text).toBe('0');
+  expect((await answeredInTime(() => olga.call(BOARD))).status).toBe(503);
+
+  await redis.start();
+  await status('No worker is connected');
+});
+
+test('a Redis that hangs holds no answer back', async () => {
+  redis.signal('SIGSTOP');
+  try {
+    const board = await answeredInTime(() => olga.call(BOARD));
+    expect(board.status).toBe(503);
+    expect(await board.text()).not.toMatch(/timed out|stack|node_modules/);
+    await status('Redis is unreachable');
+    const page = await answeredInTime(() => olga.see('/'));
+    expect(await page.text()).toContain('Redis is unreachable');
+  } finally {
+    redis.signal('SIGCONT');
+  }
+  await status('No worker is connected');
+  expect((await olga.call(BOARD)).status).toBe(200);
+});
+
+test('a MongoDB that hangs holds no answer back', async () => {
+  mongod.signal('SIGSTOP');
+  try {
+    await status('MongoDB is unreachable');
+    const page = await answeredInTime(() => olga.see('/'));
+    expect(await page.text()).toContain('MongoDB is unreachable');
+  } finally {
+    mongod.signal('SIGCONT');
+  }
+  await status('No worker is connected');
+});
+
+async function answeredInTime(ask: () => Promise<Response>): Promise<Response> {
+  const started = performance.now();
+  const answer = await ask();
+  expect(performance.now() - started).toBeLessThan(ANSWER_MS_MAX);
+  return answer;
+}
+
+function status(headline: string): Promise<StatusWords> {
+  return waitFor(
+    async () => {
+      const words = (await (await olga.call('/status')).json()) as StatusWords;
+      if (words.verdict.headline !== headline) throw new Error(words.verdict.headline);
+      return words;
+    },
+    { withinMs: RECOVERY_MS_MAX, what: headline },
+  );
+}
