@@ -54,8 +54,7 @@ describe.skipIf(installedNginx === undefined)('the access log', () => {
     for (const address of [upstream.address, `127.0.0.1:${await freePort()}`]) {
       await using gateway = await startGateway({ upstreams: [address] });
       for (const request of requests) {
-        const { answers } = await exchange(gateway.url, request);
-        expect(answers).toHaveLength(1);
+        expect((await exchange(gateway.url, request)).status).toBeGreaterThan(0);
       }
       const lines = await gateway.accessLog((lines) => lines.length === requests.length);
       expect(JSON.stringify(lines)).not.toContain(SECRET);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange } from '../harness/raw-http.ts';
+import { exchange, rawConnection } from '../harness/raw-http.ts';
 import { installedNginx, type RunningGateway, startGateway } from './running-gateway.ts';
 import { type Seen, startUpstream, type Upstream } from './upstream.ts';
 
@@ -22,14 +22,14 @@ describe.skipIf(installedNginx === undefined)('what the API is told', () => {
     ...lines: string[]
   ): Promise<{ seen: Map<string, string[]>; url: string; id: string }> {
     const head = ['POST /plants?x=1 HTTP/1.1', 'Host: plants.example', 'Content-Length: 2', ...lines];
-    const { answers } = await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n{}`);
-    const { headers, url } = JSON.parse(answers[0]?.body ?? '') as Seen;
+    const answer = await exchange(gateway.url, `${head.join('\r\n')}\r\n\r\n{}`);
+    const { headers, url } = JSON.parse(answer.body) as Seen;
     const seen = new Map<string, string[]>();
     for (let at = 0; at < headers.length; at += 2) {
       const name = (headers[at] as string).toLowerCase();
       seen.set(name, [...(seen.get(name) ?? []), headers[at + 1] as string]);
     }
-    return { seen, url, id: answers[0]?.headers.get('x-request-id') ?? '' };
+    return { seen, url, id: answer.headers.get('x-request-id') ?? '' };
   }
 
   test.each(['a', 'Az09._-', 'x'.repeat(128)])(
@@ -113,10 +113,10 @@ describe.skipIf(installedNginx === undefined)('what the API is told', () => {
   });
 
   test('Expect: 100-continue is answered by the gateway', async () => {
-    const { answers } = await exchange(gateway.url, [
-      'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n',
-      '{}',
-    ]);
-    expect(answers[0]?.status).toBe(200);
+    await using connection = await rawConnection(gateway.url);
+    connection.send(
+      'POST /plants HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{}',
+    );
+    expect((await connection.answer()).status).toBe(200);
   });
 });
