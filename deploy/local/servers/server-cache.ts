@@ -6,7 +6,7 @@ import { serverVersion } from './server-version.ts';
 export type DownloadableServer = 'mongod' | 'redis-server';
 
 /** Per user, shared by all checkouts (XDG Base Directory Specification). */
-function cacheDirectory(): string {
+export function cacheDirectory(): string {
   const base = process.env['XDG_CACHE_HOME'];
   return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'plant-store');
 }
