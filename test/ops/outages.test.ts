@@ -44,10 +44,10 @@ test('with both down at start the console is ready, says so in clear words and s
     error: 'Redis is unreachable: the queue shows again once it is back.',
   });
 
-  expect(await ops.metric('plantstore_up{part="mongodb"}')).toBe(0);
-  expect(await ops.metric('plantstore_up{part="redis"}')).toBe(0);
-  expect(await ops.metric('plantstore_queue_jobs{state="waiting"}')).toBeNaN();
-  expect(await ops.metric('plantstore_pending_plants')).toBeNaN();
+  expect(await ops.metric('plants_ops_part_up{part="mongodb"}')).toBe(0);
+  expect(await ops.metric('plants_ops_part_up{part="redis"}')).toBe(0);
+  expect(await ops.metric('plants_ops_queue_jobs{state="waiting"}')).toBeNaN();
+  expect(await ops.metric('plants_ops_pending')).toBeNaN();
 });
 
 test('each is found by itself once it is there', async () => {

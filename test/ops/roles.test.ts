@@ -120,8 +120,8 @@ test('what was done, and what was tried, is one line in the log each, with who a
     { ...line, user: operator.name, outcome: 'done' },
   ]);
   expect(lines().at(-1)).toMatchObject({ action: 'clean', job: 'no-such-job', outcome: 'refused' });
-  expect(await ops.metric('plantstore_ops_actions_total{action="retry",outcome="done"}')).toBe(2);
-  expect(await ops.metric('plantstore_ops_actions_total{action="clean",outcome="done"}')).toBe(1);
+  expect(await ops.metric('plants_ops_actions_total{action="retry",outcome="done"}')).toBe(2);
+  expect(await ops.metric('plants_ops_actions_total{action="clean",outcome="done"}')).toBe(1);
 });
 
 test('the board asks nobody else for anything', async () => {

@@ -67,7 +67,7 @@ test('name and password open a session in a cookie that scripts cannot read and 
   const page = await (await visitor.see('/')).text();
   expect(page).toContain('Sign out');
   expect(page).toContain(operator.name);
-  expect(await ops.metric('plantstore_ops_sign_ins_total{outcome="accepted"}')).toBeGreaterThan(0);
+  expect(await ops.metric('plants_ops_sign_ins_total{outcome="accepted"}')).toBeGreaterThan(0);
 });
 
 test('signing in changes the session, so that one planted before is worth nothing', async () => {
@@ -138,7 +138,7 @@ test('wrong passwords are throttled by address, and then the right one waits as 
   expect(Number(throttled.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await throttled.text()).toContain('Too many tries to sign in.');
   expect((await visit(ops).signIn(viewer, from('198.51.102.2'))).status).toBe(303);
-  expect(await ops.metric('plantstore_ops_sign_ins_total{outcome="throttled"}')).toBe(1);
+  expect(await ops.metric('plants_ops_sign_ins_total{outcome="throttled"}')).toBe(1);
 });
 
 test.each([

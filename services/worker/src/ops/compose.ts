@@ -43,7 +43,7 @@ export async function startOps({
   closers.add(() => queue.close());
 
   const database = mongo.db(databaseName(secrets.mongodbUrl));
-  const readStatus = createStatusReader({ database, queue, redis });
+  const readStatus = createStatusReader({ database, queue, redis }, logger);
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
   registerStatusMetrics(registry, readStatus);

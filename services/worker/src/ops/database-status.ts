@@ -1,5 +1,6 @@
 import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { type Db, ObjectId } from 'mongodb';
+import type { AuditBlock } from '../auditing/audit-block.ts';
 
 /** Beyond this, pending plants are not counted one by one: the figure is read every other second. */
 export const PENDING_COUNTED_MAX = 10_000;
@@ -47,7 +48,7 @@ export async function readDatabase(database: Db): Promise<DatabaseStatus> {
 async function readChains(database: Db): Promise<ChainHead[]> {
   const heads = await database
     .collection(AUDIT_BLOCKS)
-    .aggregate<{ _id: number | bigint; height: number | bigint; entries: number; time: Date }>(
+    .aggregate<{ _id: AuditBlock['chain']; entries: number } & Pick<AuditBlock, 'height' | 'time'>>(
       [
         { $sort: { chain: -1, height: -1 } },
         {
@@ -64,10 +65,5 @@ async function readChains(database: Db): Promise<ChainHead[]> {
       { maxTimeMS: READ_MS_MAX },
     )
     .toArray();
-  return heads.map(({ _id, height, entries, time }) => ({
-    chain: Number(_id),
-    height: Number(height),
-    entries,
-    sealed: time,
-  }));
+  return heads.map(({ _id, height, entries, time }) => ({ chain: _id, height, entries, sealed: time }));
 }

@@ -11,13 +11,13 @@ export type OpsMetrics = {
 export function createOpsMetrics(registry: Registry): OpsMetrics {
   return {
     signIns: new Counter({
-      name: 'plantstore_ops_sign_ins_total',
+      name: 'plants_ops_sign_ins_total',
       help: 'Tries to sign in to the console, by outcome: accepted, refused, throttled.',
       labelNames: ['outcome'],
       registers: [registry],
     }),
     actions: new Counter({
-      name: 'plantstore_ops_actions_total',
+      name: 'plants_ops_actions_total',
       help: 'Actions on the queue through the console, by action and outcome: done, failed, refused.',
       labelNames: ['action', 'outcome'],
       registers: [registry],
@@ -26,8 +26,9 @@ export function createOpsMetrics(registry: Registry): OpsMetrics {
 }
 
 /**
- * The state of the system, read when Prometheus asks. What cannot be read is NaN, never an old figure or a
- * reassuring zero; `plantstore_up` says which part is away.
+ * The state of the system as the console sees it, once per system and also when no worker runs, read when Prometheus
+ * asks. What cannot be read is NaN, never an old figure or a reassuring zero; `plants_ops_part_up` says which part is
+ * away.
  */
 export function registerStatusMetrics(registry: Registry, readStatus: StatusReader): void {
   function gauge(name: string, help: string, read: (status: SystemStatus) => number | undefined): void {
@@ -42,7 +43,7 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
   }
 
   new Gauge({
-    name: 'plantstore_up',
+    name: 'plants_ops_part_up',
     help: 'Whether the console can read the part: 1 or 0.',
     labelNames: ['part'],
     registers: [registry],
@@ -53,7 +54,7 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
     },
   });
   new Gauge({
-    name: 'plantstore_queue_jobs',
+    name: 'plants_ops_queue_jobs',
     help: 'Jobs on the queue of creations, by state.',
     labelNames: ['state'],
     registers: [registry],
@@ -63,21 +64,21 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
     },
   });
   gauge(
-    'plantstore_queue_oldest_waiting_seconds',
+    'plants_ops_queue_oldest_waiting_seconds',
     'Age of the oldest waiting job; 0 when none waits.',
     (status) => seconds(status.queue?.oldestWaitingMs),
   );
-  gauge('plantstore_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.workers);
-  gauge('plantstore_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
+  gauge('plants_ops_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.workers);
+  gauge('plants_ops_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
     queue === undefined ? undefined : Number(queue.paused),
   );
-  gauge('plantstore_plants', 'Plants stored, as the database estimates.', ({ database }) => database?.plants);
+  gauge('plants_ops_stored', 'Plants stored, as the database estimates.', ({ database }) => database?.plants);
   gauge(
-    'plantstore_pending_plants',
+    'plants_ops_pending',
     'Plants not yet indexed and audited, counted up to 10000.',
     ({ database }) => database?.pending,
   );
-  gauge('plantstore_pending_oldest_seconds', 'Age of the oldest pending plant; 0 when none is.', (status) =>
+  gauge('plants_ops_pending_oldest_seconds', 'Age of the oldest pending plant; 0 when none is.', (status) =>
     seconds(status.database?.oldestPendingMs),
   );
 }

@@ -1,0 +1,166 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testDatabase, testQueue } from '../harness/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { installedChromium, startChromium } from './chromium.ts';
+import { openQueue } from './creation-queue.ts';
+import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
+
+const database = testDatabase();
+const redis = testQueue();
+
+/** Any step a person would wait for. */
+const STEP_MS_MAX = 8_000;
+
+/** What the board of an operator offers for failed jobs. */
+const boardActions = ['Retry all', 'Clean all'];
+
+let ops: RunningConsole;
+let queue: ReturnType<typeof openQueue>;
+let browser: Browser;
+
+describe.skipIf(installedChromium === undefined)('in a browser', () => {
+  beforeAll(async () => {
+    queue = openQueue(redis);
+    ops = await startConsole({ MONGODB_URL: database.url, REDIS_URL: redis.url, QUEUE_PREFIX: redis.prefix });
+    browser = await startChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await ops?.close();
+    await queue?.close();
+  });
+
+  test('an operator signs in, sees the status refresh itself, retries a failed job on the board and signs out', async () => {
+    const job = await queue.failedJob('1'.repeat(24));
+    await using visit = await opened();
+    const { page, complaints } = visit;
+    await page.goto(ops.url);
+    await signIn(page, operator);
+    expect(await page.locator('h1').innerText()).toBe('No worker is connected');
+    await text(page, '[data-fact=failed] [data-text]', '1');
+
+    await queue.queue.add('plants.created', { version: 1, commit: '2'.repeat(24), plants: 1 });
+    await text(page, '[data-fact=waiting] [data-text]', '1');
+    await waitFor(async () => (await page.locator('[data-freshness]').innerText()).startsWith('Live'), {
+      withinMs: 5_000,
+      what: 'the page is live',
+    });
+
+    await page.click('[data-fact=failed]');
+    await page.waitForURL('**/board/operator/queue/plant-creations?status=failed');
+    await page.getByText('no such shelf').first().waitFor();
+    for (const action of boardActions) await page.getByRole('button', { name: action }).waitFor();
+    await page.getByRole('button', { name: 'Retry all' }).click();
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await waitFor(async () => (await job.getState()) === 'waiting', {
+      withinMs: 5_000,
+      what: 'the job waits',
+    });
+
+    await page.goto(ops.url);
+    await page.click('text=Sign out');
+    await page.waitForURL('**/sign-in');
+    expect(complaints).toEqual([]);
+  });
+
+  test('a viewer sees the same board without anything to act with', async () => {
+    await queue.failedJob('3'.repeat(24));
+    await using visit = await opened({ colorScheme: 'dark' });
+    const { page, complaints } = visit;
+    await page.goto(ops.url);
+    await signIn(page, viewer);
+    await page.goto(`${ops.url}/board?status=failed`);
+    await page.getByText('no such shelf').first().waitFor();
+    expect(await page.getByText('read only').count()).toBe(1);
+    for (const action of boardActions) {
+      expect(await page.getByRole('button', { name: action }).count(), action).toBe(0);
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  test('a wrong password is said beside the form, and the name is kept', async () => {
+    await using visit = await opened();
+    const { page } = visit;
+    await page.goto(`${ops.url}/sign-in`);
+    await page.fill('[name=name]', viewer.name);
+    await page.fill('[name=password]', 'not-the-password');
+    await page.click('button');
+    expect(await page.getByRole('alert').innerText()).toBe('Name and password do not belong together.');
+    expect(await page.inputValue('[name=name]')).toBe(viewer.name);
+    expect(await page.inputValue('[name=password]')).toBe('');
+  });
+
+  test.each([
+    ['desktop', 1280],
+    ['phone', 360],
+  ])('nothing on the pages is cut off or overflows at %s width', async (_device, width) => {
+    await using visit = await opened({ viewport: { width, height: 800 } });
+    const { page } = visit;
+    await page.goto(ops.url);
+    expect(await overflow(page)).toBe(0);
+    await signIn(page, operator);
+    expect(await overflow(page)).toBe(0);
+  });
+
+  test('without scripts the status still tells', async () => {
+    await using visit = await opened({ javaScriptEnabled: false });
+    const { page } = visit;
+    await page.goto(ops.url);
+    await signIn(page, viewer);
+    expect(await page.locator('h1').innerText()).toBe('No worker is connected');
+  });
+
+  test('a page left open tells when the console is gone, and goes to the sign-in page once the session is', async () => {
+    await using visit = await opened();
+    const { page, context } = visit;
+    await page.goto(ops.url);
+    await signIn(page, viewer);
+    await context.setOffline(true);
+    await text(page, '[data-freshness]', 'The console does not answer: figures are old. Trying again.');
+    await context.setOffline(false);
+    await context.clearCookies();
+    await page.waitForURL('**/sign-in');
+  });
+});
+
+type Opened = AsyncDisposable & {
+  context: BrowserContext;
+  page: Page;
+  /** What the browser complained about: errors, policy violations, requests that failed or left the console. */
+  complaints: string[];
+};
+
+async function opened(options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(STEP_MS_MAX);
+  const complaints: string[] = [];
+  page.on('console', (line) => {
+    if (['error', 'warning'].includes(line.type())) complaints.push(line.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${ops.url}/`) && !request.url().startsWith('data:'))
+      complaints.push(request.url());
+  });
+  return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function signIn(page: Page, { name, password }: { name: string; password: string }): Promise<void> {
+  await page.fill('[name=name]', name);
+  await page.fill('[name=password]', password);
+  await page.click('button');
+  await page.waitForURL(`${ops.url}/`);
+}
+
+async function text(page: Page, selector: string, expected: string): Promise<void> {
+  await waitFor(async () => (await page.locator(selector).innerText()) === expected, {
+    withinMs: STEP_MS_MAX,
+    what: `${selector} reads ${expected}`,
+  });
+}
+
+function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
