@@ -7,14 +7,26 @@ const steps: readonly { name: string; program: string; args: readonly string[] }
   { name: 'format and lint', program: 'biome', args: ['check', '.'] },
   { name: 'types', program: 'tsc', args: ['--project', 'tsconfig.json'] },
   { name: 'unused code and dependencies', program: 'knip', args: [] },
+  {
+    name: 'docs/openapi.json is current',
+    program: 'node',
+    args: ['services/api/src/http/openapi/write.ts', '--check'],
+  },
+  {
+    name: 'docs/openapi.json is sound',
+    program: 'redocly',
+    args: ['lint', '--config', 'test/contract/redocly.yaml', 'docs/openapi.json'],
+  },
 ];
+/** Otherwise the document's linter asks the package registry for news of itself. */
+const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 const root = join(import.meta.dirname, '../..');
 const failed: string[] = [];
 for (const { name, program, args } of steps) {
   process.stdout.write(styleText('bold', `${name} (${[program, ...args].join(' ')})\n`));
-  const binary = join(root, 'node_modules/.bin', program);
-  const { status } = spawnSync(binary, args, { cwd: root, stdio: 'inherit' });
+  const binary = program === 'node' ? process.execPath : join(root, 'node_modules/.bin', program);
+  const { status } = spawnSync(binary, args, { cwd: root, stdio: 'inherit', env });
   if (status !== 0) failed.push(name);
 }
 

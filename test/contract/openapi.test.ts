@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -137,13 +138,7 @@ async function lint(file: string): Promise<string> {
   try {
     await promisify(execFile)(
       process.execPath,
-      [
-        resolve(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js'),
-        'lint',
-        '--config',
-        config,
-        file,
-      ],
+      [createRequire(import.meta.url).resolve('@redocly/cli/bin/cli.js'), 'lint', '--config', config, file],
       { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
     );
     return '';

@@ -1,11 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
+import { beforeAll, expect, type TestContext, test } from 'vitest';
 import { installedNginx, startGateway } from '../gateway/running-gateway.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
-import { type RunningApi, startRunningApi } from './running-api.ts';
+import { apiUnderTest } from '../harness/api.ts';
+import { token } from '../harness/tokens.ts';
 import { installedSchemathesis, SchemathesisMissingError } from './schemathesis/installation.ts';
 import { runSchemathesis } from './schemathesis/run.ts';
 
@@ -13,24 +12,16 @@ const RUN_MS_MAX = 150_000;
 /** Fewer cases than this were never a test: the run uses about 370. */
 const CASES_MIN = 250;
 
-const database = testDatabase();
-const queue = testQueue();
-let api: RunningApi;
+const api = apiUnderTest();
 let missing: string | undefined;
 
 beforeAll(async () => {
-  api = await startRunningApi({
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-  });
   await installedSchemathesis().catch((error) => {
     if (!(error instanceof SchemathesisMissingError) || process.env['CI'] === 'true') throw error;
     missing = error.message;
     process.stderr.write(`\n!!! SCHEMATHESIS IS SKIPPED: ${missing}\n\n`);
   });
 }, 180_000);
-afterAll(() => api[Symbol.asyncDispose]());
 
 test('no answer of the API contradicts the document', { timeout: RUN_MS_MAX }, async (context) => {
   await findsNoFault(context, api.url);
@@ -55,7 +46,7 @@ test('an answer the document leaves out is found', { timeout: RUN_MS_MAX }, asyn
     await writeFile(document, JSON.stringify(whole));
     const { report } = await runSchemathesis({
       url: api.url,
-      token: api.token(),
+      token: token(),
       document,
       phases: ['coverage'],
     });
@@ -67,19 +58,10 @@ test('an answer the document leaves out is found', { timeout: RUN_MS_MAX }, asyn
 
 async function findsNoFault({ skip }: TestContext, url: string): Promise<void> {
   skip(missing !== undefined, missing);
-  const before = await plants();
-  const { report, output } = await runSchemathesis({ url, token: api.token() });
+  const before = await api.plants.countDocuments();
+  const { report, output } = await runSchemathesis({ url, token: token() });
   expect(report.failures, output).toEqual([]);
   expect(report, output).toMatchObject({ complete: true, exit_code: 0, errors: [] });
   expect(report.test_cases.generated).toBeGreaterThan(CASES_MIN);
-  expect(await plants(), 'plants were really created').toBeGreaterThan(before);
-}
-
-async function plants(): Promise<number> {
-  const client = new MongoClient(database.url);
-  try {
-    return await client.db(database.name).collection('plants').countDocuments();
-  } finally {
-    await client.close();
-  }
+  expect(await api.plants.countDocuments(), 'plants were really created').toBeGreaterThan(before);
 }

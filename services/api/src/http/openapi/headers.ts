@@ -1,7 +1,7 @@
 import type { oas31 } from 'openapi3-ts';
 
 /** 1 to 255 visible characters, bare (not beginning with a quote) or as a structured-field string. */
-export const IDEMPOTENCY_KEY_PATTERN = String.raw`^([!#-~][!-~]{0,254}|"([!#-\[\]-~]|\\["\\]){1,255}")$`;
+const IDEMPOTENCY_KEY_PATTERN = String.raw`^([!#-~][!-~]{0,254}|"([!#-\[\]-~]|\\["\\]){1,255}")$`;
 
 /** Headers a client may send, beside Authorization, which the security scheme documents. */
 export const requestHeaders: Record<string, oas31.ParameterObject> = {
