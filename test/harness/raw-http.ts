@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 export type RawAnswer = {
   status: number;
@@ -8,112 +8,120 @@ export type RawAnswer = {
   body: string;
 };
 
-/** What came back on one connection, as far as it was waited for. */
-export type Exchange = {
-  /** Final answers, without the interim ones (1xx). */
-  answers: RawAnswer[];
-  /** Whether the server closed the connection after them. */
-  closed: boolean;
-  /** From the first byte sent to the last answer, in milliseconds. */
-  ms: number;
+/** A connection on which bytes are sent as they are, which no HTTP client would do. */
+export type RawConnection = AsyncDisposable & {
+  send: (bytes: string | Buffer) => void;
+  /**
+   * The next final answer; interim ones (1xx) are skipped. An answer to HEAD has no body, whatever its Content-Length.
+   * @throws Error with the bytes that did arrive when the connection ends or the time is over before.
+   */
+  answer: (options?: { head?: boolean; withinMs?: number }) => Promise<RawAnswer>;
+  /** Resolves to what arrived and was read by nobody, once the server has ended the connection. */
+  ended: (withinMs?: number) => Promise<string>;
+  /** Ends the connection without a good-bye, as a client that crashes does. */
+  reset: () => void;
 };
 
-export type ExchangeOptions = {
-  /** How many answers to wait for; a connection that closes earlier ends the wait. */
-  answers?: number;
-  /** Answers to HEAD carry no body, whatever Content-Length says. */
-  head?: boolean;
-  /** Waits for the server to close the connection after the last answer. */
-  untilClosed?: boolean;
-  withinMs?: number;
-};
+const ANSWER_MS_MAX = 8_000;
 
-/**
- * Sends bytes as they are, which no HTTP client would do, and reads the answers. Parts of `request` that are functions
- * are awaited between the writes, to send slowly or to look at what has come back so far.
- * @throws Error with what has arrived when the answers do not come in time.
- */
-export async function exchange(
-  url: string,
-  request: string | Buffer | readonly (string | Buffer | (() => Promise<unknown>))[],
-  { answers = 1, head = false, untilClosed = false, withinMs = 8_000 }: ExchangeOptions = {},
-): Promise<Exchange> {
-  const socket = await open(url);
-  const started = performance.now();
-  let received = Buffer.alloc(0);
-  let closed = false;
-  const reading = new Promise<void>((resolve, reject) => {
-    const late = setTimeout(
-      () =>
-        reject(
-          new Error(`no answer within ${withinMs} ms, only ${JSON.stringify(received.toString('latin1'))}`),
-        ),
-      withinMs,
-    );
-    const done = () => {
-      clearTimeout(late);
-      resolve();
-    };
-    socket.on('data', (chunk) => {
-      received = Buffer.concat([received, chunk]);
-      if (!untilClosed && parseAnswers(received, head).length >= answers) done();
-    });
-    socket.on('close', () => {
-      closed = true;
-      done();
-    });
-    // A reset ends the connection as a close does; 'close' follows.
-    socket.on('error', () => {});
-  });
-
-  try {
-    const sending = send(socket, Array.isArray(request) ? request : [request as string | Buffer]);
-    await Promise.race([reading, sending.then(() => reading)]);
-    return { answers: parseAnswers(received, head), closed, ms: performance.now() - started };
-  } finally {
-    socket.destroy();
-  }
-}
-
-async function open(url: string): Promise<Socket> {
+export async function rawConnection(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  socket.setNoDelay(true);
   await once(socket, 'connect');
-  return socket;
-}
+  socket.setNoDelay(true);
 
-async function send(
-  socket: Socket,
-  parts: readonly (string | Buffer | (() => Promise<unknown>))[],
-): Promise<void> {
-  for (const part of parts) {
-    if (typeof part === 'function') await part();
-    else if (socket.writable) socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
+  let unread = Buffer.alloc(0);
+  let over = false;
+  let notify = () => {};
+  const onEnd = () => {
+    over = true;
+    notify();
+  };
+  socket.on('data', (chunk) => {
+    unread = Buffer.concat([unread, chunk]);
+    notify();
+  });
+  socket.on('end', onEnd);
+  socket.on('close', onEnd);
+  // A reset ends the connection as a close does.
+  socket.on('error', onEnd);
+
+  /** Tries again whenever bytes or the end arrive. */
+  async function read<T>(attempt: () => T | undefined, withinMs: number): Promise<T> {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      const result = attempt();
+      if (result !== undefined) return result;
+      const left = deadline - performance.now();
+      if (over || left <= 0) {
+        const why = over ? 'the connection ended' : `nothing more within ${withinMs} ms`;
+        throw new Error(`${why} after ${JSON.stringify(unread.toString('latin1'))}`);
+      }
+      await new Promise<void>((resolve) => {
+        const late = setTimeout(resolve, left);
+        notify = () => {
+          clearTimeout(late);
+          resolve();
+        };
+      });
+    }
   }
+
+  return {
+    send(bytes) {
+      if (socket.writable) socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    },
+    answer({ head = false, withinMs = ANSWER_MS_MAX } = {}) {
+      const attempt = () => {
+        const parsed = firstAnswer(unread, head);
+        if (parsed !== undefined) unread = unread.subarray(parsed.length);
+        return parsed?.answer;
+      };
+      return read(attempt, withinMs);
+    },
+    ended: (withinMs = ANSWER_MS_MAX) => read(() => (over ? unread.toString('latin1') : undefined), withinMs),
+    reset: () => void socket.resetAndDestroy(),
+    [Symbol.asyncDispose]: async () => {
+      if (socket.destroyed) return;
+      socket.destroy();
+      await once(socket, 'close');
+    },
+  };
 }
 
-/** The whole answers at the beginning of the bytes; all of ours carry Content-Length. */
-function parseAnswers(bytes: Buffer, head: boolean): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+/** Sends a request on a connection of its own and reads the answer. */
+export async function exchange(
+  url: string,
+  request: string | Buffer,
+  options?: { head?: boolean; withinMs?: number },
+): Promise<RawAnswer> {
+  await using connection = await rawConnection(url);
+  connection.send(request);
+  return await connection.answer(options);
+}
+
+/** The final answer at the beginning of the bytes, once it is whole, and how long it is with what precedes it. */
+function firstAnswer(bytes: Buffer, head: boolean): { answer: RawAnswer; length: number } | undefined {
   let position = 0;
   for (;;) {
     const end = bytes.indexOf('\r\n\r\n', position);
-    if (end < 0) return answers;
-    const [statusLine = '', ...lines] = bytes.toString('latin1', position, end).split('\r\n');
-    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
-    if (Number.isNaN(status)) throw new Error(`no HTTP answer: ${JSON.stringify(statusLine)}`);
-    const headers = new Map(
-      lines.map((line) => {
-        const colon = line.indexOf(':');
-        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
-      }),
-    );
+    if (end < 0) return undefined;
+    const { status, headers } = parseHead(bytes.toString('latin1', position, end));
     position = end + 4;
     if (status < 200) continue;
-    const length = head ? 0 : Number(headers.get('content-length') ?? 0);
-    if (bytes.length < position + length) return answers;
-    answers.push({ status, headers, body: bytes.toString('utf8', position, position + length) });
-    position += length;
+    const length = position + (head ? 0 : Number(headers.get('content-length') ?? 0));
+    if (bytes.length < length) return undefined;
+    return { answer: { status, headers, body: bytes.toString('utf8', position, length) }, length };
   }
+}
+
+function parseHead(head: string): { status: number; headers: Map<string, string> } {
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
+  if (Number.isNaN(status)) throw new Error(`no HTTP answer: ${JSON.stringify(head)}`);
+  const headers = lines.map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+  });
+  return { status, headers: new Map(headers) };
 }

@@ -9,7 +9,8 @@ import { ApiError } from '../api-error.ts';
 export const onlyKnownRoutes = plugin(async (app: FastifyInstance, options: { paths: readonly string[] }) => {
   app.addHook('onRequest', (request, _reply, next) => {
     if (!request.is404) return next();
-    const path = request.url.split('?', 1)[0] as string;
+    // Decoded as the router does, which has answered what cannot be decoded.
+    const path = decodeURI(request.url.split('?', 1)[0] as string);
     next(new ApiError(options.paths.includes(path) ? 'methodNotAllowed' : 'pathUnknown'));
   });
 });

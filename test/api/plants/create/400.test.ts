@@ -1,0 +1,23 @@
+import { describe, expect, test } from 'vitest';
+import { apiUnderTest } from '../../../harness/api.ts';
+import { corpusTests, plantsOf } from '../../corpus/corpus-tests.ts';
+import { refusedKeys } from '../../corpus/idempotency-keys.ts';
+import { refusedIds } from '../../corpus/ids.ts';
+import { refusedJson } from '../../corpus/json.ts';
+import { refusedMediaTypes } from '../../corpus/media-types.ts';
+import { refusedSizes } from '../../corpus/sizes.ts';
+import { refusedStrings } from '../../corpus/strings.ts';
+
+const api = apiUnderTest();
+
+describe('1000: the body is not JSON', () => corpusTests(api, refusedJson));
+describe('1001: an id that is no int64', () => corpusTests(api, refusedIds));
+describe('1001: fields of another type, or text that is none', () => corpusTests(api, refusedStrings));
+describe('1003: another media type, charset or coding', () => corpusTests(api, refusedMediaTypes));
+describe('1004: over 65,536 bytes', () => corpusTests(api, refusedSizes));
+describe('1005: a malformed Idempotency-Key', () => corpusTests(api, refusedKeys));
+
+test('nothing that was refused is stored', async () => {
+  const cases = [refusedJson, refusedIds, refusedStrings, refusedMediaTypes, refusedSizes, refusedKeys];
+  expect(await api.plants.countDocuments()).toBe(plantsOf(cases.flat()));
+});

@@ -1,0 +1,77 @@
+import { type Collection, MongoClient } from 'mongodb';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
+import { startApi } from '../../services/api/src/compose.ts';
+import { readApiConfig } from '../../services/api/src/config.ts';
+import { testDatabase, testQueue } from './servers.ts';
+import { TEST_SECRET } from './tokens.ts';
+
+type Environment = Record<string, string>;
+
+/** One replica of the API in this process, put together as in production, on a free port. */
+export type Replica = AsyncDisposable & {
+  url: string;
+  internalUrl: string;
+  /** Its log lines so far, at info and above. */
+  log: readonly Record<string, unknown>[];
+  close: () => Promise<void>;
+};
+
+/** @param environment as the process would read it; what it leaves out has the product's defaults. */
+export async function startReplica(environment: Environment): Promise<Replica> {
+  const { config, secrets } = readApiConfig({ PORT: '0', DRAIN_MS: '0', ...environment });
+  const log: Record<string, unknown>[] = [];
+  const logger = pino({ level: config.logLevel }, { write: (line) => void log.push(JSON.parse(line)) });
+  const { url, internalUrl, close } = await startApi(config, secrets, logger);
+  return { url, internalUrl, log, close, [Symbol.asyncDispose]: close };
+}
+
+export type ApiUnderTest = {
+  /** What its replicas are started with, to start more of them on the same database. */
+  environment: Environment;
+  readonly replica: Replica;
+  readonly url: string;
+  /** The plants of this file's database. Ids are `bigint`. */
+  readonly plants: Collection<PlantDocument>;
+};
+
+/** One replica with a database and a queue of this file alone, until the file ends. Call it at the top of a file. */
+export function apiUnderTest(extra: Environment = {}): ApiUnderTest {
+  const database = testDatabase();
+  const queue = testQueue();
+  const environment = {
+    MONGODB_URL: database.url,
+    REDIS_URL: queue.url,
+    QUEUE_PREFIX: queue.prefix,
+    AUTH_SECRET: TEST_SECRET,
+    ...extra,
+  };
+  const mongo = new MongoClient(database.url, { useBigInt64: true });
+  let replica: Replica;
+  beforeAll(async () => {
+    replica = await startReplica(environment);
+  });
+  afterAll(async () => {
+    await replica?.close();
+    await mongo.close();
+    expectCleanLog(replica.log);
+  });
+  return {
+    environment,
+    get replica() {
+      return replica;
+    },
+    get url() {
+      return replica.url;
+    },
+    plants: mongo.db().collection<PlantDocument>('plants'),
+  };
+}
+
+/** Whatever a file has sent: no line holds a token, and none tells of a defect. */
+function expectCleanLog(log: Replica['log']): void {
+  const lines = log.map((line) => JSON.stringify(line));
+  expect(lines.filter((line) => /eyJ|bearer/i.test(line))).toEqual([]);
+  expect(lines.filter((line) => /"level":(50|60)/.test(line))).toEqual([]);
+}
