@@ -80,6 +80,6 @@ export function workerMetrics(registry: Registry) {
       'plants_queue_oldest_waiting_seconds',
       'Age of the oldest waiting job, by its announcer’s clock.',
     ),
-    redisFaults: gauge('plants_redis_misconfigurations', 'Settings of Redis that let it drop jobs.'),
+    redisFaults: gauge('plants_redis_misconfigured', 'Settings of Redis that let it drop jobs.'),
   };
 }

@@ -1,0 +1,60 @@
+import type { MongoClient } from 'mongodb';
+import { auditIndexes, plantIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
+import { ensureIndexes } from '../../packages/platform/src/mongo-indexes.ts';
+import { createAuditChains } from '../../services/worker/src/auditing/audit-chains.ts';
+import type { AuditLog } from '../../services/worker/src/auditing/audit-log.ts';
+import { mongoAuditLog } from '../../services/worker/src/auditing/mongo-audit-log.ts';
+import { type SealingDeps, sealEntries } from '../../services/worker/src/auditing/seal-entries.ts';
+import { mongoSearchIndex } from '../../services/worker/src/indexing/mongo-search-index.ts';
+import { mongoPendingPlants } from '../../services/worker/src/jobs/mongo-pending-plants.ts';
+import type { ProcessingDeps } from '../../services/worker/src/jobs/process-commits.ts';
+
+/** Sealing on the real audit log, as one worker's; `wrap` lets a test act between its steps. */
+export function sealing(
+  client: MongoClient,
+  database: string,
+  { sealer = 'worker-1', chains = 1, wrap = (log: AuditLog) => log } = {},
+): SealingDeps & { collisions: () => number; unknowns: () => number } {
+  let collisions = 0;
+  let unknowns = 0;
+  return {
+    log: wrap(mongoAuditLog(client, database)),
+    chains: createAuditChains(chains, Math.random),
+    bounds: { entriesMax: 2_000, bytesMax: 8_000_000 },
+    sealer,
+    now: () => new Date(),
+    random: Math.random,
+    on: {
+      sealed: () => {},
+      collided: () => collisions++,
+      unknown: () => unknowns++,
+    },
+    collisions: () => collisions,
+    unknowns: () => unknowns,
+  };
+}
+
+/** The steps of a run on the real database, as one worker's. */
+export function processing(
+  client: MongoClient,
+  database: string,
+  deps = sealing(client, database),
+): ProcessingDeps {
+  return {
+    pending: mongoPendingPlants(client, database),
+    index: mongoSearchIndex(client, database).add,
+    audit: async (entries) => {
+      const rejected = await sealEntries(deps, entries);
+      return new Map(rejected.map(({ entry, reason }) => [entry.plant as bigint, reason]));
+    },
+    on: { indexed: () => {} },
+  };
+}
+
+export async function createIndexes(client: MongoClient, database: string): Promise<void> {
+  const specifications = [...plantIndexes, ...searchIndexes, ...auditIndexes];
+  const fail = (error: unknown) => {
+    throw error;
+  };
+  await ensureIndexes(client.db(database), specifications, fail, new AbortController().signal);
+}

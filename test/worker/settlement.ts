@@ -1,0 +1,71 @@
+import type { Binary, Db } from 'mongodb';
+import { expect } from 'vitest';
+import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
+import { type AuditBlock, blockHash } from '../../services/worker/src/auditing/audit-block.ts';
+import { canonicalEntry } from '../../services/worker/src/auditing/audit-entry.ts';
+import { leafHash, merkleRoot } from '../../services/worker/src/auditing/merkle-tree.ts';
+import type { SearchEntry } from '../../services/worker/src/indexing/search-entry.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+/** Waits until no plant is pending, but for those named. */
+export async function untilSettled(
+  database: Db,
+  { withinMs = 15_000, but = [] as bigint[] } = {},
+): Promise<void> {
+  const pending = { pending: true, _id: { $nin: but } } as object;
+  await waitFor(async () => (await database.collection('plants').countDocuments(pending)) === 0, {
+    withinMs,
+    what: 'no plant is pending',
+  });
+}
+
+/**
+ * Asserts what must hold once a system has settled (E1–E3): every plant but those named is indexed with its content and
+ * audited exactly once, nothing else is, no mark is left, and each chain is whole.
+ */
+export async function expectSettled(database: Db, { but = [] as bigint[] } = {}): Promise<void> {
+  const plants = await database.collection<PlantDocument>('plants').find().sort({ _id: 1 }).toArray();
+  const settled = plants.filter(({ _id }) => !but.includes(_id));
+  expect(settled.filter(({ pending }) => pending !== undefined)).toEqual([]);
+  expect(plants.filter(({ _id, pending }) => but.includes(_id) && pending !== true)).toEqual([]);
+
+  const index = await database.collection<SearchEntry>('plant_search').find().sort({ _id: 1 }).toArray();
+  expect(index.map(({ _id, name, tag }) => ({ _id, name, tag }))).toEqual(
+    settled.map(({ _id, name, tag }) => ({ _id, name, tag })),
+  );
+
+  const blocks = await readChains(database);
+  const audited = blocks.flatMap(({ entries }) => entries.map(({ plant }) => plant as bigint));
+  expect(audited.toSorted(byValue)).toEqual(settled.map(({ _id }) => _id));
+}
+
+/** The stored blocks by chain and height, each chain checked: heights without a gap, every hash as it must be. */
+export async function readChains(database: Db): Promise<AuditBlock[]> {
+  const stored = await database
+    .collection('audit_blocks')
+    .find({}, { projection: { _id: 0 } })
+    .sort({ chain: 1, height: 1 })
+    .toArray();
+  const blocks = stored.map((block) => withBytes(block) as AuditBlock);
+  for (const [position, block] of blocks.entries()) {
+    const before = blocks[position - 1];
+    const first = before?.chain !== block.chain;
+    expect(block.height).toBe(first ? 1 : (before as AuditBlock).height + 1);
+    expect(block.previous).toEqual(first ? Buffer.alloc(32) : (before as AuditBlock).hash);
+    expect(block.root).toEqual(merkleRoot(block.entries.map((entry) => leafHash(canonicalEntry(entry)))));
+    expect(block.hash).toEqual(blockHash(block));
+  }
+  return blocks;
+}
+
+/** The driver's Binary as bytes, everywhere. */
+function withBytes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withBytes);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  if ('_bsontype' in value && value._bsontype === 'Binary') return Buffer.from((value as Binary).value());
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withBytes(field)]));
+}
+
+function byValue(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
