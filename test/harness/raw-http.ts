@@ -18,6 +18,7 @@ export type RawConnection = AsyncDisposable & {
   answer: (options?: { head?: boolean; withinMs?: number }) => Promise<RawAnswer>;
   /** Resolves to what arrived and was read by nobody, once the server has ended the connection. */
   ended: (withinMs?: number) => Promise<string>;
+  closed: Promise<void>;
   /** Ends the connection without a good-bye, as a client that crashes does. */
   reset: () => void;
 };
@@ -45,6 +46,9 @@ export async function rawConnection(url: string): Promise<RawConnection> {
   socket.on('close', onEnd);
   // A reset ends the connection as a close does.
   socket.on('error', onEnd);
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => resolve());
+  });
 
   /** Tries again whenever bytes or the end arrive. */
   async function read<T>(attempt: () => T | undefined, withinMs: number): Promise<T> {
@@ -80,11 +84,11 @@ export async function rawConnection(url: string): Promise<RawConnection> {
       return read(attempt, withinMs);
     },
     ended: (withinMs = ANSWER_MS_MAX) => read(() => (over ? unread.toString('latin1') : undefined), withinMs),
+    closed,
     reset: () => void socket.resetAndDestroy(),
     [Symbol.asyncDispose]: async () => {
-      if (socket.destroyed) return;
       socket.destroy();
-      await once(socket, 'close');
+      await closed;
     },
   };
 }

@@ -11,7 +11,11 @@ const api = apiUnderTest();
 /** Sends the requests in one write, as a client does that does not wait for answers. */
 async function pipelined(...requests: readonly (string | RequestParts)[]) {
   const connection = await rawConnection(api.url);
-  connection.send(Buffer.concat(requests.map((request) => (typeof request === 'string' ? Buffer.from(request) : render(request)))));
+  connection.send(
+    Buffer.concat(
+      requests.map((request) => (typeof request === 'string' ? Buffer.from(request) : render(request))),
+    ),
+  );
   return connection;
 }
 
@@ -30,15 +34,18 @@ test.each([
   ['a head that is too large', { headers: { 'X-Note': 'a'.repeat(17_000) } }, 431, 1007],
   ['a broken body', { edit: inChunks(() => 'xyz\r\n') }, 400, 1007],
   ['a refused body', { body: '{' }, 400, 1000],
-] as const)('%s behind a good request is refused behind its 200, never in front of it', async (_, bad, status, error) => {
-  const id = freshId();
-  await using connection = await pipelined({ body: plantJson({ id, name: 'first' }) }, {}, bad);
-  expect(await connection.answer()).toMatchObject({ status: 200, body: '{"name":"first"}' });
-  expect(await connection.answer()).toMatchObject({ status: 200 });
-  expectRefusal(await connection.answer(), status, error);
-  expect(await connection.ended()).toBe('');
-  expect(await api.plants.countDocuments({ _id: id })).toBe(1);
-});
+] as const)(
+  '%s behind a good request is refused behind its 200, never in front of it',
+  async (_, bad, status, error) => {
+    const id = freshId();
+    await using connection = await pipelined({ body: plantJson({ id, name: 'first' }) }, {}, bad);
+    expect(await connection.answer()).toMatchObject({ status: 200, body: '{"name":"first"}' });
+    expect(await connection.answer()).toMatchObject({ status: 200 });
+    expectRefusal(await connection.answer(), status, error);
+    expect(await connection.ended()).toBe('');
+    expect(await api.plants.countDocuments({ _id: id })).toBe(1);
+  },
+);
 
 test('a body that breaks after its request was refused gets no second answer', async () => {
   await using connection = await rawConnection(api.url);
