@@ -35,12 +35,15 @@ test('with both down at start the console is ready, says so in clear words and s
   const page = await answeredInTime(() => olga.see('/'));
   expect(page.status).toBe(200);
   const text = await page.text();
-  expect(text).toContain('MongoDB is unreachable');
+  expect(text).toContain('MongoDB and Redis are unreachable');
   expect(text).not.toMatch(/ECONNREFUSED|MongoServerSelectionError|node_modules/);
 
+  const boardPage = await answeredInTime(() => olga.see('/board/operator'));
+  expect(boardPage.status).toBe(503);
+  expect(await boardPage.text()).toContain('Redis is unreachable: the queue shows again once it is back.');
   const board = await answeredInTime(() => olga.call(BOARD));
   expect(board.status).toBe(503);
-  expect(await board.json()).toMatchObject({
+  expect(await board.json()).toEqual({
     error: 'Redis is unreachable: the queue shows again once it is back.',
   });
 

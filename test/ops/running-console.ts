@@ -10,7 +10,7 @@ export const operator = { name: 'olga', role: 'operator', password: 'correct:hor
 export const viewer = { name: 'vera', role: 'viewer', password: 'looking-glass-house' } as const;
 const users = [operator, viewer].map(({ name, role, password }) => `${name}:${role}:${password}`).join(',');
 
-export type LogLine = { msg: string } & Record<string, unknown>;
+type LogLine = { msg: string } & Record<string, unknown>;
 
 /** The console as the process that is shipped. */
 export type RunningConsole = {

@@ -64,12 +64,12 @@ function boardFor(role: Role, { queue, redis, logger, metrics }: BoardOptions): 
   };
 }
 
-/** BullMQ waits for a connection that was never there; the board's requests are told at once instead. */
+/** BullMQ waits for a connection that was never there, and the board then shows an empty page: this says why. */
 function refuseWithoutRedis(app: FastifyInstance, redis: Redis): void {
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.url?.includes('/api/') === true && redis.status !== 'ready') {
-      throw new Refusal(503, 'Redis is unreachable: the queue shows again once it is back.');
-    }
+    const isAsset = request.routeOptions.url?.includes('/static/') === true;
+    if (redis.status === 'ready' || isAsset) return;
+    throw new Refusal(503, 'Redis is unreachable: the queue shows again once it is back.');
   });
 }
 

@@ -8,7 +8,7 @@ export const PENDING_COUNTED_MAX = 10_000;
 const CHAINS_MAX = 64;
 const READ_MS_MAX = 1_000;
 
-export type ChainHead = { chain: number; height: number; entries: number; sealed: Date };
+type ChainHead = { chain: number; height: number; entries: number; sealed: Date };
 
 export type DatabaseStatus = {
   /** As the collection's metadata estimates; a count would read them all. */

@@ -10,7 +10,7 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly statusCode: number;
 
-  /** @param cause what is logged and not told, where there is more to it. */
+  /** @param cause what is logged and not told, where there is more to it; without one, nothing is logged. */
   constructor(statusCode: number, words: string, cause?: Error) {
     super(words, { cause });
     this.statusCode = statusCode;
@@ -24,7 +24,8 @@ export const failures = fastifyPlugin<{ logger: Logger }>(async (app, { logger }
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const status = error.statusCode ?? 500;
     const words = error instanceof Refusal ? error.message : wordsFor(status);
-    if (status < 500) return sendFailure(request, reply, status, words);
+    const isPlain = status < 500 || (error instanceof Refusal && error.cause === undefined);
+    if (isPlain) return sendFailure(request, reply, status, words);
     logger.error({ err: error, request: request.id, url: request.url }, 'a request failed');
     return sendFailure(request, reply, status, words, request.id);
   });

@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 
 /** The states an operator asks about; completed jobs are not kept. */
 export const JOB_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
-export type JobState = (typeof JOB_STATES)[number];
+type JobState = (typeof JOB_STATES)[number];
 
 export type QueueStatus = {
   jobs: Record<JobState, number>;

@@ -41,8 +41,14 @@ test.each([
 
 test('a database that is away is said first: nothing can be created', () => {
   const { verdict, facts } = statusWords({ database: undefined, queue: undefined }, now);
-  expect(verdict).toMatchObject({ level: 'bad', headline: 'MongoDB is unreachable' });
+  expect(verdict).toMatchObject({ level: 'bad', headline: 'MongoDB and Redis are unreachable' });
   expect(Object.values(facts).map(({ text }) => text)).toEqual(Array(8).fill('–'));
+});
+
+test('a database alone that is away leaves the queue to be seen', () => {
+  const { verdict, facts } = statusWords({ database: undefined, queue }, now);
+  expect(verdict).toMatchObject({ level: 'bad', headline: 'MongoDB is unreachable' });
+  expect(facts.workers.text).toBe('2');
 });
 
 test('a Redis that is away says that plants are created as usual', () => {

@@ -13,17 +13,16 @@ export type StatusWords = {
   chains: { chain: string; height: string; entries: string; sealed: string }[];
 };
 
-export const FACT_NAMES = [
-  'plants',
-  'pending',
-  'oldestWaiting',
-  'workers',
-  'waiting',
-  'active',
-  'delayed',
-  'failed',
-] as const;
-export type FactName = (typeof FACT_NAMES)[number];
+/** What the page shows a figure of. */
+export type FactName =
+  | 'plants'
+  | 'pending'
+  | 'oldestWaiting'
+  | 'workers'
+  | 'waiting'
+  | 'active'
+  | 'delayed'
+  | 'failed';
 
 const UNKNOWN: Fact = { text: '–' };
 

@@ -52,7 +52,7 @@ function orAway<T>(part: string, read: () => Promise<T>, logger: Logger): () => 
       away = false;
       return status;
     } catch (error) {
-      if (!away) logger.warn({ part, err: { message: (error as Error).message } }, 'gives no answer');
+      if (!away) logger.warn({ part, reason: (error as Error).message }, 'gives no answer');
       away = true;
       return undefined;
     }

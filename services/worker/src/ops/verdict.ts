@@ -14,7 +14,7 @@ export function verdictOn({ database, queue }: SystemStatus): Verdict {
   if (database === undefined) {
     return {
       level: 'bad',
-      headline: 'MongoDB is unreachable',
+      headline: queue === undefined ? 'MongoDB and Redis are unreachable' : 'MongoDB is unreachable',
       advice:
         'No plant can be created: clients are told to try again. Everything resumes by itself once a primary answers.',
     };

@@ -17,16 +17,15 @@ async function refresh() {
     if (answer.status === 401) return location.assign('/sign-in');
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     show(await answer.json());
-    setFresh(true);
+    document.body.classList.remove('stale');
+    freshness.textContent = `Live · ${new Date().toLocaleTimeString()}`;
   } catch {
-    setFresh(false);
+    showStale();
   }
 }
 
 function show(status) {
-  verdict.dataset.level = status.verdict.level;
-  setText(verdict.querySelector('[data-headline]'), status.verdict.headline);
-  setText(verdict.querySelector('[data-advice]'), status.verdict.advice);
+  showVerdict(status.verdict);
   for (const [name, fact] of Object.entries(status.facts)) {
     for (const element of document.querySelectorAll(`[data-fact="${name}"]`)) {
       element.dataset.level = fact.level ?? 'good';
@@ -36,6 +35,12 @@ function show(status) {
   }
   chains.replaceChildren(...status.chains.map(chainRow));
   noChains.hidden = status.chains.length > 0;
+}
+
+function showVerdict({ level, headline, advice }) {
+  verdict.dataset.level = level;
+  setText(verdict.querySelector('[data-headline]'), headline);
+  setText(verdict.querySelector('[data-advice]'), advice);
 }
 
 function chainRow({ chain, height, entries, sealed }) {
@@ -49,11 +54,16 @@ function setText(element, text) {
   if (element !== null && element.textContent !== text) element.textContent = text;
 }
 
-function setFresh(isFresh) {
-  document.body.classList.toggle('stale', !isFresh);
-  const time = new Date().toLocaleTimeString();
-  if (isFresh) freshness.textContent = `Live · ${time}`;
-  else setText(freshness, 'The console does not answer: figures are old. Trying again.');
+// Old figures must not go on saying that all is well.
+function showStale() {
+  if (document.body.classList.contains('stale')) return;
+  document.body.classList.add('stale');
+  showVerdict({
+    level: 'bad',
+    headline: 'The console does not answer',
+    advice: 'What stands below is old. The page goes on asking and recovers by itself.',
+  });
+  freshness.textContent = freshness.textContent.replace('Live', 'Last answer');
 }
 
 async function keepFresh() {
