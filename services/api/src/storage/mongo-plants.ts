@@ -1,18 +1,9 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
-import {
-  Binary,
-  type Collection,
-  MongoBulkWriteError,
-  type MongoClient,
-  MongoServerSelectionError,
-  ObjectId,
-} from 'mongodb';
+import { failedBeforeSending } from '@plant-store/platform/mongo-errors';
+import { Binary, type Collection, MongoBulkWriteError, type MongoClient, ObjectId } from 'mongodb';
 import type { Creation, InsertReport, PlantStore, StoredPlant } from '../domain/create-plant.ts';
 
 const DUPLICATE_KEY = 11_000;
-
-/** The driver's names for a pool check-out that failed; it does not export the classes. */
-const CHECK_OUT_FAILED = ['MongoWaitQueueTimeoutError', 'MongoPoolClearedError', 'MongoPoolClosedError'];
 
 /**
  * The plants in MongoDB.
@@ -50,21 +41,9 @@ async function insertTogether(
     });
     return { sent: true, occupied: new Set() };
   } catch (error) {
-    if (neverSent(error)) return { sent: false };
+    if (failedBeforeSending(error)) return { sent: false };
     return { sent: true, occupied: occupiedIds(error, documents) };
   }
-}
-
-/**
- * Only errors from before the command was written to a socket: no primary was found, no connection came free, or the
- * connection was never established. This holds because the driver's own retries are off. Subclasses of
- * MongoNetworkError are no such proof: one of them ends commands that were sent, and wraps a cause of its own.
- */
-function neverSent(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error instanceof MongoServerSelectionError || CHECK_OUT_FAILED.includes(error.name)) return true;
-  const { syscall } = (error.cause ?? {}) as NodeJS.ErrnoException;
-  return error.name === 'MongoNetworkError' && syscall === 'connect';
 }
 
 /**
