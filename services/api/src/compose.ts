@@ -23,7 +23,6 @@ import { jwksKeys } from './tokens/jwks.ts';
 const RECENT_IDS = 100_000;
 /** Connections to the database: commits in flight, settling reads, and room to replace a broken one. */
 const CONNECTIONS_MAX = 16;
-const JWKS_CACHE_MS = 300_000;
 
 export type RunningApi = { url: string; internalUrl: string; close: () => Promise<void> };
 
@@ -61,7 +60,7 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
   const { keys } = config.tokens;
   const jwks =
     keys.source === 'jwks'
-      ? jwksKeys({ url: keys.url, cacheMs: JWKS_CACHE_MS, now, onFetch: events.keySetFetched })
+      ? jwksKeys({ url: keys.url, cacheMs: keys.cacheMs, now, onFetch: events.keySetFetched })
       : undefined;
   closers.add(() => jwks?.close());
 

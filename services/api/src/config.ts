@@ -8,7 +8,7 @@ import { type Algorithm, publicKeyAlgorithms, verificationFaults } from './token
 export type TokenKeys =
   | { source: 'secret'; algorithms: readonly ['HS256'] }
   | { source: 'public-key'; algorithms: readonly Algorithm[]; pem: string }
-  | { source: 'jwks'; algorithms: readonly Algorithm[]; url: string };
+  | { source: 'jwks'; algorithms: readonly Algorithm[]; url: string; cacheMs: number };
 
 export type ApiConfig = {
   instance: string;
@@ -38,6 +38,7 @@ const settings = {
   AUTH_SECRET: str({ default: undefined }),
   AUTH_PUBLIC_KEY: str({ default: undefined }),
   AUTH_JWKS_URL: str({ default: undefined }),
+  AUTH_JWKS_CACHE_S: wholeNumber(1, 86_400)({ default: 300 }),
   AUTH_ISSUER: str({ default: undefined }),
   AUTH_AUDIENCE: str({ default: undefined }),
   AUTH_SCOPE: str({ default: undefined }),
@@ -79,13 +80,19 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): { config: ApiConf
 function tokenKeys(env: {
   AUTH_PUBLIC_KEY?: string | undefined;
   AUTH_JWKS_URL?: string | undefined;
+  AUTH_JWKS_CACHE_S: number;
 }): TokenKeys {
   if (env.AUTH_PUBLIC_KEY !== undefined) {
     const { pem, algorithms } = publicKeyAlgorithms(env.AUTH_PUBLIC_KEY);
     return { source: 'public-key', pem, algorithms };
   }
   if (env.AUTH_JWKS_URL !== undefined) {
-    return { source: 'jwks', url: env.AUTH_JWKS_URL, algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'] };
+    return {
+      source: 'jwks',
+      url: env.AUTH_JWKS_URL,
+      cacheMs: env.AUTH_JWKS_CACHE_S * 1_000,
+      algorithms: ['RS256', 'PS256', 'ES256', 'EdDSA'],
+    };
   }
   return { source: 'secret', algorithms: ['HS256'] };
 }

@@ -89,11 +89,12 @@ async function fetchKeys(url: string, closed: AbortSignal): Promise<Map<string, 
     signal: AbortSignal.any([closed, AbortSignal.timeout(FETCH_MS_MAX)]),
   });
   if (!response.ok) throw new Error(`the issuer answered ${response.status}`);
-  const body = JSON.parse(await readBounded(response)) as { keys?: unknown };
-  if (!Array.isArray(body.keys)) throw new Error('the issuer answered no key set');
+  const body = JSON.parse(await readBounded(response)) as { keys?: unknown } | null;
+  if (!Array.isArray(body?.keys)) throw new Error('the issuer answered no key set');
+  if (body.keys.length > KEYS_MAX) throw new Error(`the key set has more than ${KEYS_MAX} keys`);
 
   const keys = new Map<string, VerificationKey>();
-  for (const jwk of body.keys.slice(0, KEYS_MAX) as JsonWebKey[]) {
+  for (const jwk of body.keys as JsonWebKey[]) {
     const key = usableKey(jwk);
     if (key !== undefined) keys.set(String(jwk['kid']), key);
   }
@@ -112,8 +113,7 @@ async function readBounded(response: Response): Promise<string> {
 }
 
 function usableKey(jwk: JsonWebKey): VerificationKey | undefined {
-  if (typeof jwk?.['kid'] !== 'string' || (jwk['use'] !== undefined && jwk['use'] !== 'sig'))
-    return undefined;
+  if (typeof jwk?.['kid'] !== 'string' || !mayVerify(jwk)) return undefined;
   try {
     const key = createPublicKey({ key: jwk, format: 'jwk' });
     const algorithms = algorithmsOf(key).filter(
@@ -124,4 +124,10 @@ function usableKey(jwk: JsonWebKey): VerificationKey | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** RFC 7517 §4.2, §4.3: a key that is published for something else verifies nothing. */
+function mayVerify({ use, key_ops: operations }: JsonWebKey): boolean {
+  if (use !== undefined && use !== 'sig') return false;
+  return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));
 }
