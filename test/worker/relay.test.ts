@@ -122,8 +122,8 @@ test('an id that a lost job holds without being in any list does not swallow rin
 });
 
 test('marks of more pages than one sweep looks at are all rung for', async () => {
-  const commits = 600;
-  await storeCommits(commits, 40);
+  const commits = 300;
+  await storeCommits(commits, 50);
   const worker = await system.start();
   await untilSettled(system.database, { withinMs: 60_000 });
   await expectSettled(system.database);

@@ -68,7 +68,6 @@ export async function startWorker(
     registry,
   );
   closers.add(() => internal.close());
-  logger.info({ internal: internal.url }, 'listening');
 
   const runs = createCommitRuns(processing(mongo, database, config, events), concurrency);
 
@@ -89,6 +88,7 @@ export async function startWorker(
   });
   closers.add(() => Promise.all([jobs.close(), relay.close()]));
   closers.add(() => closing.abort());
+  logger.info({ internal: internal.url }, 'listening');
   return { internalUrl: internal.url, close: () => closers.close() };
 
   /** Takes jobs once the indexes exist: without the unique ones a creation may be audited twice, or a chain fork. */

@@ -1,0 +1,179 @@
+import { type Db, MongoClient, ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
+import { createMongoClient } from '../../packages/platform/src/mongo.ts';
+import { creationEntry } from '../../services/worker/src/auditing/audit-entry.ts';
+import { sealEntries } from '../../services/worker/src/auditing/seal-entries.ts';
+import { searchEntry } from '../../services/worker/src/indexing/search-entry.ts';
+import { processCommits } from '../../services/worker/src/jobs/process-commits.ts';
+import { mongoPendingMarks } from '../../services/worker/src/outbox/mongo-pending-marks.ts';
+import { privateReplicaSet } from '../harness/private-servers.ts';
+import { needsServers } from '../harness/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { createIndexes, processing, sealing } from './run-parts.ts';
+import { expectSettled, readChains } from './settlement.ts';
+import { pendingPlant, storeCommit } from './stored-plants.ts';
+
+/**
+ * What a failover could take back must decide nothing. Two of three members stop applying what the primary writes: it
+ * stays primary, and has writes that no majority has.
+ */
+needsServers();
+const DATABASE = 'majority';
+const PAGE = 100;
+const LOCAL = { writeConcern: { w: 1 } } as const;
+let set: Awaited<ReturnType<typeof privateReplicaSet>>;
+let client: MongoClient;
+let database: Db;
+let secondaries: MongoClient[];
+
+beforeAll(async () => {
+  set = await privateReplicaSet();
+  client = createMongoClient(set.url, 'majority-test', { socketTimeoutMS: 20_000 });
+  database = client.db(DATABASE);
+  await createIndexes(client, DATABASE);
+  const members = set.members.map(
+    ({ port }) => new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`),
+  );
+  const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));
+  secondaries = members.filter((_member, index) => roles[index]?.['secondary'] === true);
+  await Promise.all(
+    members.filter((member) => !secondaries.includes(member)).map((member) => member.close()),
+  );
+  expect(secondaries).toHaveLength(2);
+});
+beforeEach(async () => {
+  await Promise.all(
+    ['plants', 'plant_search', 'audit_blocks'].map((name) => database.collection(name).deleteMany()),
+  );
+});
+afterEach(() => replication('off'));
+afterAll(async () => {
+  await Promise.all([client, ...(secondaries ?? [])].map((each) => each?.close()));
+  await set?.close();
+});
+
+async function replication(stop: 'alwaysOn' | 'off'): Promise<void> {
+  for (const secondary of secondaries) {
+    await secondary.db('admin').command({ configureFailPoint: 'rsSyncApplyStop', mode: stop });
+  }
+}
+
+const plants = () => database.collection<PlantDocument>('plants');
+const worker = () => processing(client, DATABASE);
+
+test('a plant that no majority has is neither indexed nor audited, and its mark is rung for by nobody', async () => {
+  await replication('alwaysOn');
+  const commit = new ObjectId();
+  await plants().insertOne(pendingPlant(commit), LOCAL);
+  await processCommits(worker(), [commit.toHexString()], PAGE);
+  expect(await database.collection('plant_search').countDocuments()).toBe(0);
+  expect(await readChains(database)).toEqual([]);
+  expect((await mongoPendingMarks(client, DATABASE).page(undefined)).plants).toBe(0);
+
+  await replication('off');
+  await waitFor(
+    async () => {
+      await processCommits(worker(), [commit.toHexString()], PAGE);
+      return (await plants().countDocuments({ pending: true })) === 0;
+    },
+    { withinMs: 10_000, what: 'the plant is processed once a majority has it' },
+  );
+  await expectSettled(database);
+}, 30_000);
+
+test('a member of a commit that no majority has yet keeps its mark when the others are cleared', async () => {
+  const { commit } = await storeCommit(plants(), 3);
+  const late = pendingPlant(new ObjectId(commit));
+  const base = worker();
+  const deps: typeof base = {
+    ...base,
+    audit: async (entries) => {
+      const rejected = await base.audit(entries);
+      await replication('alwaysOn');
+      await plants().insertOne(late, LOCAL);
+      return rejected;
+    },
+  };
+  await processCommits(deps, [commit], PAGE);
+  expect(await plants().countDocuments({ pending: true })).toBe(1);
+  expect(await plants().findOne({ _id: late._id })).toMatchObject({ pending: true });
+}, 30_000);
+
+test('as long as no majority has the index entry, nothing is audited and no mark is cleared', async () => {
+  const { commit, plants: stored } = await storeCommit(plants(), 3);
+  await replication('alwaysOn');
+  await expect(processCommits(worker(), [commit], PAGE)).rejects.toThrow();
+  expect(await plants().countDocuments({ pending: true })).toBe(stored.length);
+  expect(await readChains(database)).toEqual([]);
+
+  await replication('off');
+  await processCommits(worker(), [commit], PAGE);
+  await expectSettled(database);
+}, 40_000);
+
+test('an index entry of another worker that no majority has yet is waited for', async () => {
+  const { commit, plants: stored } = await storeCommit(plants(), 3);
+  await replication('alwaysOn');
+  await database.collection<{ _id: bigint }>('plant_search').insertMany(stored.map(searchEntry), LOCAL);
+  let cleared = false;
+  const run = processCommits(worker(), [commit], PAGE).then(() => {
+    cleared = true;
+  });
+  await expectToStay(() => !cleared);
+  await replication('off');
+  await run;
+  await expectSettled(database);
+}, 40_000);
+
+test('as long as no majority has the audit block, no mark is cleared', async () => {
+  const { commit, plants: stored } = await storeCommit(plants(), 3);
+  const base = worker();
+  const deps: typeof base = {
+    ...base,
+    index: async (entries) => {
+      const rejected = await base.index(entries);
+      await replication('alwaysOn');
+      return rejected;
+    },
+  };
+  await expect(processCommits(deps, [commit], PAGE)).rejects.toThrow();
+  expect(await plants().countDocuments({ pending: true })).toBe(stored.length);
+  await replication('off');
+  await processCommits(worker(), [commit], PAGE);
+  await expectSettled(database);
+}, 60_000);
+
+test('a block that collided with one that no majority has yet waits for it, and its events are audited once', async () => {
+  const { plants: stored } = await storeCommit(plants(), 3);
+  const entries = stored.map(creationEntry);
+  // Another worker's block, as far as the primary has it.
+  await sealEntries(sealing(client, DATABASE, { sealer: 'worker-2' }), entries);
+  const [theirs] = await database.collection('audit_blocks').find().toArray();
+  await database.collection('audit_blocks').deleteMany();
+  await replication('alwaysOn');
+  await database.collection('audit_blocks').insertOne(theirs as object, LOCAL);
+
+  const deps = sealing(client, DATABASE);
+  let done = false;
+  const seal = sealEntries(deps, entries).then(() => {
+    done = true;
+  });
+  await expectToStay(() => !done);
+  await replication('off');
+  await seal;
+  expect(deps.collisions()).toBe(1);
+  expect(await readChains(database)).toHaveLength(1);
+}, 40_000);
+
+/** Asserts that something is still so after a while in which it would have changed. */
+async function expectToStay(holds: () => boolean): Promise<void> {
+  const until = performance.now() + 700;
+  await waitFor(
+    () => {
+      expect(holds()).toBe(true);
+      return performance.now() > until;
+    },
+    { withinMs: 5_000, what: 'it stays so' },
+  );
+}

@@ -1,0 +1,193 @@
+import { resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type PrivateServer, privateMongod, privateRedis } from '../harness/private-servers.ts';
+import { type Program, startProgram } from '../harness/program.ts';
+import { needsServers } from '../harness/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { expectSettled, untilSettled } from './settlement.ts';
+import { storeCommit } from './stored-plants.ts';
+import { openSystem, type WorkerSystem } from './worker-under-test.ts';
+
+needsServers();
+/** What the product promises after an outage, with room for a busy machine. */
+const RECOVERED_MS_MAX = 30_000;
+const MAIN = resolve(import.meta.dirname, '../../services/worker/src/main.ts');
+
+let mongod: PrivateServer;
+let redisServer: PrivateServer;
+let system: WorkerSystem;
+const programs: Program[] = [];
+
+beforeAll(async () => {
+  [mongod, redisServer] = await Promise.all([privateMongod(), privateRedis()]);
+  const url = new URL(mongod.url);
+  url.pathname = '/outages';
+  system = openSystem(url.href, redisServer.url, '{outages}');
+});
+afterEach(async () => {
+  await Promise.all(
+    programs.splice(0).map(async (program) => {
+      program.signal('SIGCONT');
+      program.signal('SIGKILL');
+      await program.gone;
+    }),
+  );
+  await system.stopWorkers();
+  await system.empty();
+});
+afterAll(async () => {
+  await system?.close();
+  await Promise.all([mongod?.close(), redisServer?.close()]);
+});
+
+async function startProcess(instance: string): Promise<Program> {
+  const program = await startProgram(MAIN, { ...system.environment, INSTANCE: instance });
+  programs.push(program);
+  return program;
+}
+
+async function storeAndRing(commits: number, plants: number): Promise<void> {
+  for (let index = 0; index < commits; index++) {
+    const { commit } = await storeCommit(system.plants, plants);
+    await system.ring(commit, plants);
+  }
+}
+
+const readiness = async (internalUrl: string) => (await fetch(`${internalUrl}/readyz`)).status;
+
+test('with Redis down at the start a worker stays up and ready, and works once Redis is there', async () => {
+  await redisServer.kill();
+  const worker = await system.start();
+  await storeCommit(system.plants, 5);
+  await waitFor(async () => (await worker.metric('plants_relay_errors_total')) > 1, {
+    withinMs: 10_000,
+    what: 'the relay has missed Redis',
+  });
+  expect(await readiness(worker.internalUrl)).toBe(200);
+  await redisServer.start();
+  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectSettled(system.database);
+}, 60_000);
+
+test('with MongoDB down at the start a worker stays up, is not ready, and works once MongoDB is there', async () => {
+  await storeAndRing(3, 5);
+  await mongod.kill();
+  const worker = await system.start();
+  expect(await readiness(worker.internalUrl)).toBe(503);
+  await mongod.start();
+  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectSettled(system.database);
+  expect(await readiness(worker.internalUrl)).toBe(200);
+}, 60_000);
+
+test('while MongoDB is down jobs wait for it: none fails, and one line tells of the outage', async () => {
+  const worker = await system.start();
+  await storeAndRing(2, 5);
+  await untilSettled(system.database);
+  for (let index = 0; index < 100; index++)
+    await storeCommit(system.plants, 20).then(({ commit }) => system.ring(commit, 20));
+  await mongod.kill();
+  await waitFor(async () => (await worker.metric('plants_database_away_total')) > 3, {
+    withinMs: 20_000,
+    what: 'runs have met the outage',
+  });
+  await mongod.start();
+  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectSettled(system.database);
+  expect(await worker.metric('plants_jobs_total', 'outcome="failed"')).toBe(0);
+  expect(
+    worker.log.filter(({ msg }) => msg === 'the database does not answer: jobs wait for it'),
+  ).toHaveLength(1);
+}, 60_000);
+
+test('a worker killed with jobs in hand: another one takes them over', async () => {
+  const first = await startProcess('first');
+  await storeAndRing(1, 1);
+  await untilSettled(system.database, { withinMs: 20_000 });
+  mongod.signal('SIGSTOP');
+  await storeRingsOnly(5);
+  await waitFor(async () => (await system.queue.getActiveCount()) === 5, {
+    withinMs: 20_000,
+    what: 'the jobs are in hand',
+  });
+  first.signal('SIGKILL');
+  await first.gone;
+  mongod.signal('SIGCONT');
+  await system.start();
+  await waitFor(
+    async () => {
+      const counts = await system.queue.getJobCounts('waiting', 'active', 'failed');
+      return Object.values(counts).every((count) => count === 0);
+    },
+    { withinMs: RECOVERED_MS_MAX, what: 'the jobs are done by another' },
+  );
+}, 90_000);
+
+test('a worker stopped for longer than its lock wakes late: the end is the same', async () => {
+  const first = await startProcess('first');
+  await storeAndRing(50, 20);
+  await waitFor(async () => (await system.queue.getActiveCount()) > 0, {
+    withinMs: 10_000,
+    what: 'jobs are in hand',
+  });
+  first.signal('SIGSTOP');
+  await system.start();
+  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  first.signal('SIGCONT');
+  await storeAndRing(10, 20);
+  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectSettled(system.database);
+}, 120_000);
+
+test('SIGTERM under load: jobs in hand are finished, the others wait for the next worker, exit 0 within 10 s', async () => {
+  const program = await startProcess('drained');
+  await storeAndRing(200, 20);
+  const asked = performance.now();
+  expect(await program.stop()).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+  expect(await system.queue.getActiveCount()).toBe(0);
+  expect(await system.queue.getFailedCount()).toBe(0);
+  await system.start();
+  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectSettled(system.database);
+}, 60_000);
+
+test.each(['Redis', 'MongoDB'])(
+  'SIGTERM while %s hangs: exit 0 within 10 s',
+  async (which) => {
+    const program = await startProcess('drained');
+    await storeAndRing(1, 1);
+    await untilSettled(system.database, { withinMs: 20_000 });
+    const server = which === 'Redis' ? redisServer : mongod;
+    if (which === 'MongoDB') await storeRingsOnly(5, () => mongod.signal('SIGSTOP'));
+    else server.signal('SIGSTOP');
+    try {
+      const asked = performance.now();
+      expect(await program.stop()).toBe(0);
+      expect(performance.now() - asked).toBeLessThan(10_000);
+    } finally {
+      server.signal('SIGCONT');
+    }
+  },
+  60_000,
+);
+
+test('SIGTERM while Redis is down: exit 0 within 10 s', async () => {
+  const program = await startProcess('drained');
+  await redisServer.kill();
+  try {
+    const asked = performance.now();
+    expect(await program.stop()).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000);
+  } finally {
+    await redisServer.start();
+  }
+}, 60_000);
+
+/** Announces commits that have nothing pending, which takes no database. */
+async function storeRingsOnly(commits: number, before = () => {}): Promise<void> {
+  before();
+  for (let index = 0; index < commits; index++) {
+    await system.ring(`${Date.now().toString(16).padStart(16, '0')}${index.toString(16).padStart(8, '0')}`);
+  }
+}
