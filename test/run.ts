@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { endMarkedProcesses } from '@plant-store/local/marked-processes';
 import { parseCLI, startVitest, type Vitest } from 'vitest/node';
-import { endLeftProcesses } from './harness/left-processes.ts';
 
 /** Inherited by every process a test starts, so that those left behind are found. */
+const MARK = 'PLANT_STORE_TEST_RUN';
 const run = randomUUID();
-process.env['PLANT_STORE_TEST_RUN'] = run;
+process.env[MARK] = run;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endLeftProcesses(run).finally(() => process.exit(130)));
+  process.once(signal, () => void endMarkedProcesses(MARK, run).finally(() => process.exit(130)));
 }
 
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
@@ -15,7 +16,7 @@ const vitest = await startVitest('test', filter, { ...options, watch: false });
 const counts = count(vitest);
 await vitest.close();
 
-const left = await endLeftProcesses(run);
+const left = await endMarkedProcesses(MARK, run);
 for (const command of left) process.stderr.write(`left running by a test: ${command}\n`);
 counts.failed += left.length;
 // The servers or the configuration failed: vitest has said so, in no test's name.

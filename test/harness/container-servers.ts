@@ -30,7 +30,7 @@ export async function startContainers(report: Report): Promise<StartedServers> {
     try {
       const mongodb = `mongodb://${mongo.getHost()}:${mongo.getMappedPort(27017)}/?directConnection=true`;
       await initiate(mongodb);
-      report(`${MONGO_IMAGE} and ${REDIS_IMAGE} in containers`);
+      report('containers', `${MONGO_IMAGE} and ${REDIS_IMAGE}`);
       return { mongodb, redis: `redis://${redis.getHost()}:${redis.getMappedPort(6379)}`, stop };
     } catch (error) {
       await stop();

@@ -11,7 +11,7 @@ export type StartedServers = RunServers & { stop: () => Promise<void> };
  * person's run goes on without the tests that need them.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const report = (line: string) => process.stderr.write(`servers: ${line}\n`);
+  const report = (server: string, choice: string) => process.stderr.write(`${server}: ${choice}\n`);
   try {
     const containers = process.env['TEST_SERVERS'] === 'containers';
     const { mongodb, redis, stop } = await (containers ? startContainers(report) : startLocalServers(report));

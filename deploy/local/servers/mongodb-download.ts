@@ -3,7 +3,7 @@ import { type DownloadableServer, keepDownload } from './server-cache.ts';
 
 /** MongoDB's own builds, for machines the package index has no wheel for; the version is the library's. */
 export async function downloadFromMongodb(server: DownloadableServer, report: Report): Promise<string> {
-  report(`${server} is not on this machine: downloading it once from MongoDB`);
+  report(server, 'not on this machine: downloading it once from MongoDB');
   try {
     const { MongoBinary } = await import('mongodb-memory-server-core');
     return await keepDownload(server, (directory) => MongoBinary.getPath({ downloadDir: directory }));

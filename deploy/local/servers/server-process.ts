@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { LastWords } from './last-words.ts';
 import { untilResolved } from './until-resolved.ts';
 
-const OUTPUT_LINES_MAX = 50;
 /** SIGTERM to SIGKILL. */
 const STOP_MS_MAX = 10_000;
 
@@ -34,10 +34,14 @@ export async function startServer(
   withinMs = 30_000,
 ): Promise<ServerProcess> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const output = lastLines(child);
+  const lastWords = new LastWords();
+  for (const output of [child.stdout, child.stderr]) output.on('data', (chunk) => lastWords.hear(chunk));
   const gone = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
-    child.once('error', () => resolve());
+    child.once('error', (error) => {
+      lastWords.hear(Buffer.from(error.message));
+      resolve();
+    });
   });
   const running = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
   const dieWithUs = () => child.kill('SIGKILL');
@@ -60,7 +64,7 @@ export async function startServer(
   } catch (error) {
     const ended = !running();
     await end('SIGKILL');
-    if (ended) throw new Error(`${name} did not start: ${whyItEnded(output)}`);
+    if (ended) throw new Error(`${name} did not start: ${lastWords.reason()}`);
     throw error;
   }
   return {
@@ -70,30 +74,4 @@ export async function startServer(
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
-}
-
-/** Keeps the pipes empty, so that the server never blocks on a full one. */
-function lastLines(child: ChildProcess): string[] {
-  const lines: string[] = [];
-  const take = (chunk: Buffer) => {
-    lines.push(...chunk.toString().split('\n').filter(Boolean));
-    lines.splice(0, Math.max(0, lines.length - OUTPUT_LINES_MAX));
-  };
-  child.stdout?.on('data', take);
-  child.stderr?.on('data', take);
-  child.on('error', (error) => lines.push(error.message));
-  return lines;
-}
-
-/**
- * The one reason a person needs out of a server's last words. mongod's are JSON with a severity, and the first error
- * causes the others; Redis marks complaints with '#', and the last one ended it.
- */
-export function whyItEnded(lines: readonly string[]): string {
-  for (const line of lines) {
-    const error = /"s":"[EF]".*"error":(?:"([^"]+)"|\{.*?"errmsg":"([^"]+)")/.exec(line);
-    if (error !== null) return (error[1] ?? error[2]) as string;
-  }
-  const complaint = lines.findLast((line) => /^\d+:\w .+? # /.test(line));
-  return complaint?.replace(/^.+? # /, '') ?? lines.at(-1) ?? 'it said nothing';
 }

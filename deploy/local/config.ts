@@ -1,0 +1,86 @@
+import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
+import { str } from 'envalid';
+
+export type LocalConfig = {
+  dataDir: string;
+  /** Where clients come in; port 0 takes a free one. */
+  http: { host: string; port: number };
+  opsPort: number;
+  apiReplicas: number;
+  workerReplicas: number;
+  gateway: 'auto' | 'off' | 'required';
+  tokens: {
+    /** The variable that names a source which cannot make tokens here. */
+    foreignSource?: 'AUTH_PUBLIC_KEY' | 'AUTH_JWKS_URL';
+    issuer?: string;
+    audience?: string;
+    scope?: string;
+  };
+};
+
+/** What is absent is made here: a server is started, a secret or password is generated. */
+export type LocalSecrets = { mongodbUrl?: string; redisUrl?: string; authSecret?: string; opsUsers?: string };
+
+const optional = () => str({ default: undefined });
+
+const settings = {
+  DATA_DIR: str({ default: '.local' }),
+  HOST: str({ default: '127.0.0.1' }),
+  PORT: wholeNumber(0, 65_535)({ default: 3000 }),
+  OPS_PORT: wholeNumber(0, 65_535)({ default: 3001 }),
+  API_REPLICAS: wholeNumber(1, 64)({ default: 1 }),
+  WORKER_REPLICAS: wholeNumber(0, 64)({ default: 1 }),
+  GATEWAY: str({ choices: ['auto', 'off', 'required'] as const, default: 'auto' }),
+  MONGODB_URL: optional(),
+  REDIS_URL: optional(),
+  AUTH_SECRET: optional(),
+  AUTH_PUBLIC_KEY: optional(),
+  AUTH_JWKS_URL: optional(),
+  AUTH_ISSUER: optional(),
+  AUTH_AUDIENCE: optional(),
+  AUTH_SCOPE: optional(),
+  OPS_USERS: optional(),
+};
+
+/**
+ * The settings of `npm start` itself. The services judge their own when they start: here they are only handed on.
+ * @throws ConfigurationError naming every fault.
+ */
+export function readLocalConfig(environment: NodeJS.ProcessEnv): {
+  config: LocalConfig;
+  secrets: LocalSecrets;
+} {
+  const env = readEnvironment(environment, settings, ({ PORT, OPS_PORT }) =>
+    PORT !== 0 && PORT === OPS_PORT ? [`PORT and OPS_PORT are both ${PORT}: set one of them to another`] : [],
+  );
+  const foreignSource = (['AUTH_PUBLIC_KEY', 'AUTH_JWKS_URL'] as const).find(
+    (name) => env[name] !== undefined,
+  );
+  return {
+    config: {
+      dataDir: env.DATA_DIR,
+      http: { host: env.HOST, port: env.PORT },
+      opsPort: env.OPS_PORT,
+      apiReplicas: env.API_REPLICAS,
+      workerReplicas: env.WORKER_REPLICAS,
+      gateway: env.GATEWAY,
+      tokens: present({
+        foreignSource,
+        issuer: env.AUTH_ISSUER,
+        audience: env.AUTH_AUDIENCE,
+        scope: env.AUTH_SCOPE,
+      }),
+    },
+    secrets: present({
+      mongodbUrl: env.MONGODB_URL,
+      redisUrl: env.REDIS_URL,
+      authSecret: env.AUTH_SECRET,
+      opsUsers: env.OPS_USERS,
+    }),
+  };
+}
+
+/** Without the members that are undefined. */
+function present<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { StartError } from './start-error.ts';
+
+/** Names in DATA_DIR. Everything of one local system lies there, readable by its owner alone. */
+export const files = {
+  lock: 'start.lock',
+  run: 'run.json',
+  token: 'token.json',
+  authSecret: 'auth-secret',
+  opsUsers: 'ops-users',
+  ports: 'ports.json',
+} as const;
+
+/** @throws StartError when it cannot be written. */
+export function openDataDirectory(path: string): string {
+  const directory = resolve(path);
+  try {
+    mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 });
+    const probe = join(directory, `.probe-${process.pid}`);
+    writeFileSync(probe, '');
+    rmSync(probe);
+    return directory;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StartError(
+      `DATA_DIR ${directory} cannot be written (${code}): set DATA_DIR to a directory that can`,
+    );
+  }
+}
+
+/** Replaces a file in one step, so that a reader sees the old or the new one; mode 600. */
+export function replaceFile(path: string, content: string): void {
+  const next = `${path}.${process.pid}`;
+  writeFileSync(next, content, { mode: 0o600 });
+  renameSync(next, path);
+}
+
+/** What an earlier start has kept in the file, else what is made now; mode 600. */
+export function kept(path: string, make: () => string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    const value = make();
+    replaceFile(path, `${value}\n`);
+    return value;
+  }
+}
+
+/** As many random bytes in characters that need no quoting anywhere. */
+export function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64url');
+}

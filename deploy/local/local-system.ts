@@ -1,0 +1,83 @@
+import { isIPv6 } from 'node:net';
+import { join } from 'node:path';
+import type { LocalConfig, LocalSecrets } from './config.ts';
+import { files, kept, randomText } from './data-directory.ts';
+import { databaseAndQueue } from './database-and-queue.ts';
+import { apiAlone, apiBehindGateway, gatewayWanted } from './front.ts';
+import { type OpsUser, opsUsers } from './ops-users.ts';
+import { allot } from './ports.ts';
+import { freePort } from './servers/free-port.ts';
+import type { Report } from './servers/server-binary.ts';
+import { given, service } from './services.ts';
+import type { Part } from './supervised-process.ts';
+
+const SECRET_BYTES = 48;
+
+/** A whole local system, ready to be run. */
+export type LocalSystem = {
+  url: string;
+  ops: { url: string; users: OpsUser[] };
+  mongodbUrl: string;
+  redisUrl: string;
+  /** Absent where tokens are verified by a key that cannot make them. */
+  authSecret?: string;
+  /** In the order in which they depend on each other. */
+  stages: Part[][];
+};
+
+/**
+ * Decides what runs, where and with which settings: the one place where all parts of `npm start` meet.
+ * @param tell is given a name and what was chosen for it.
+ * @throws StartError when something it needs is not to be had.
+ */
+export async function planLocalSystem(
+  { http, opsPort: wantedOpsPort, apiReplicas, workerReplicas, gateway, tokens }: LocalConfig,
+  secrets: LocalSecrets,
+  dataDir: string,
+  tell: Report,
+): Promise<LocalSystem> {
+  const address = { host: http.host, port: await allot(http.host, http.port, 'PORT') };
+  const opsPort = await allot('127.0.0.1', wantedOpsPort, 'OPS_PORT');
+  const withGateway = await gatewayWanted(gateway, (choice) => tell('gateway', choice));
+  const { mongodbUrl, redisUrl, parts: servers } = await databaseAndQueue(secrets, dataDir, tell);
+
+  const addresses = { MONGODB_URL: mongodbUrl, REDIS_URL: redisUrl };
+  const authSecret =
+    tokens.foreignSource === undefined ? (secrets.authSecret ?? generatedSecret(dataDir)) : undefined;
+  const auth = {
+    ...given('AUTH_'),
+    ...(secrets.authSecret === undefined && authSecret && { AUTH_SECRET: authSecret }),
+  };
+  const apiEnv = { ...addresses, ...auth };
+  const front = withGateway
+    ? await apiBehindGateway(address, apiReplicas, dataDir, apiEnv)
+    : { gateway: undefined, api: await apiAlone(address, apiReplicas, apiEnv) };
+
+  const workers: Part[] = [];
+  for (let index = 1; index <= workerReplicas; index++) {
+    workers.push(service(`worker-${index}`, 'services/worker/src/main.ts', await freePort(), addresses));
+  }
+  const { setting, users } = opsUsers(secrets.opsUsers, dataDir);
+  const opsEnv = { ...addresses, OPS_HOST: '127.0.0.1', OPS_PORT: `${opsPort}`, OPS_USERS: setting };
+  const ops = service('ops', 'services/worker/src/ops/main.ts', await freePort(), opsEnv);
+
+  return {
+    url: urlOf(address),
+    ops: { url: `http://127.0.0.1:${opsPort}`, users },
+    mongodbUrl,
+    redisUrl,
+    ...(authSecret !== undefined && { authSecret }),
+    stages: [servers, [...workers, ops], front.api, front.gateway === undefined ? [] : [front.gateway]],
+  };
+}
+
+/** Made once per DATA_DIR, so that tokens outlive a restart. */
+function generatedSecret(dataDir: string): string {
+  return kept(join(dataDir, files.authSecret), () => randomText(SECRET_BYTES));
+}
+
+/** Where a client on this machine reaches a listener; "all addresses" includes loopback. */
+function urlOf({ host, port }: { host: string; port: number }): string {
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `http://${isIPv6(reached) ? `[${reached}]` : reached}:${port}`;
+}

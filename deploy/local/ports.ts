@@ -1,0 +1,49 @@
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { files, kept, replaceFile } from './data-directory.ts';
+import { freePort } from './servers/free-port.ts';
+import { StartError } from './start-error.ts';
+
+/**
+ * A port that this start may listen on: the given one, or a free one for 0.
+ * @param variable the setting to change when the port is taken.
+ * @throws StartError when it cannot be listened on.
+ */
+export async function allot(host: string, port: number, variable: string): Promise<number> {
+  if (port === 0) return freePort();
+  const failure = await tryToListen(host, port);
+  if (failure === undefined) return port;
+  if (failure === 'EADDRINUSE') {
+    throw new StartError(
+      `port ${port} of ${host} is in use: stop what listens there, or set ${variable} to another`,
+    );
+  }
+  throw new StartError(
+    `${host}:${port} cannot be listened on (${failure}): set HOST or ${variable} to another`,
+  );
+}
+
+/**
+ * The ports of database and queue, the same at every start while they are free: a replica set remembers its address,
+ * and so do people.
+ */
+export async function serverPorts(dataDir: string): Promise<{ mongod: number; redis: number }> {
+  const path = join(dataDir, files.ports);
+  const fresh = async () => ({ mongod: await freePort(), redis: await freePort() });
+  const proposal = JSON.stringify(await fresh());
+  const ports = JSON.parse(kept(path, () => proposal)) as { mongod: number; redis: number };
+  for (const name of ['mongod', 'redis'] as const) {
+    if ((await tryToListen('127.0.0.1', ports[name])) !== undefined) ports[name] = await freePort();
+  }
+  replaceFile(path, `${JSON.stringify(ports)}\n`);
+  return ports;
+}
+
+/** The error's code when listening is refused. */
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const server = createServer();
+  server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+  server.listen(port, host, () => server.close(() => resolve(undefined)));
+  return promise;
+}

@@ -1,0 +1,22 @@
+import { rmSync } from 'node:fs';
+import { replaceFile } from './data-directory.ts';
+import type { OpsUser } from './ops-users.ts';
+
+/** What other tools learn about the running system; `DATA_DIR/run.json`, mode 600, only there while it runs. */
+export type RunFile = {
+  /** Where clients create plants. */
+  url: string;
+  ops: { url: string; users: OpsUser[] };
+  mongodb: string;
+  redis: string;
+  /** `url` is the internal listener of a service (health, metrics), or the gateway's. */
+  processes: { name: string; pid: number; url?: string }[];
+};
+
+export function writeRunFile(path: string, content: RunFile): void {
+  replaceFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
+}
+
+export function removeRunFile(path: string): void {
+  rmSync(path, { force: true });
+}

@@ -1,0 +1,31 @@
+const LINES_MAX = 50;
+
+/** The last lines a process wrote, and out of them the one a person needs when it has ended. */
+export class LastWords {
+  readonly #lines: string[] = [];
+  #rest = '';
+
+  hear(chunk: Buffer): void {
+    const lines = (this.#rest + chunk.toString()).split('\n');
+    this.#rest = lines.pop() ?? '';
+    this.#lines.push(...lines.filter((line) => line.trim() !== ''));
+    this.#lines.splice(0, this.#lines.length - LINES_MAX);
+  }
+
+  /**
+   * mongod writes JSON with a severity, and its first error causes the others. Node prints an error's name and message
+   * before its stack. nginx and the services complain in words, and the last ones count; Redis marks them with '#'.
+   */
+  reason(): string {
+    const lines = [...this.#lines, this.#rest].filter((line) => line !== '');
+    for (const line of lines) {
+      const error = /"s":"[EF]".*"error":(?:"([^"]+)"|\{.*?"errmsg":"([^"]+)")/.exec(line);
+      if (error !== null) return (error[1] ?? error[2]) as string;
+    }
+    const thrown = lines.find((line) => /^(?:\w+ )?\w*Error\b.*:/.test(line));
+    if (thrown !== undefined) return thrown;
+    const complaint = lines.findLast((line) => /^\d+:\w .+? # /.test(line));
+    if (complaint !== undefined) return complaint.replace(/^.+? # /, '');
+    return lines.findLast((line) => !line.startsWith('{')) ?? lines.at(-1) ?? 'it said nothing';
+  }
+}

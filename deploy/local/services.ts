@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import type { Part } from './supervised-process.ts';
+
+const HEALTH_MS_MAX = 1_000;
+const root = resolve(import.meta.dirname, '../..');
+
+/** Settings of `npm start` itself, which mean something else to its children, and secrets only some of them need. */
+const NOT_INHERITED =
+  /^(?:HOST|PORT|OPS_PORT|OPS_HOST|REUSE_PORT|INSTANCE|INTERNAL_HOST|INTERNAL_PORT|MONGODB_URL|REDIS_URL|OPS_USERS|AUTH_\w+)(?:_FILE)?$/;
+
+/** Our environment without what would contradict what a child is given. */
+export function inherited(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
+}
+
+/** Settings that a person gave for that service alone, as they are: the service itself judges them. */
+export function given(prefix: string): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith(prefix)));
+}
+
+/** One of our own services as a part: it serves when its internal listener says that it is ready. */
+export function service(name: string, main: string, internalPort: number, env: NodeJS.ProcessEnv): Part {
+  const url = `http://127.0.0.1:${internalPort}`;
+  return {
+    name,
+    program: process.execPath,
+    args: [resolve(root, main)],
+    env: {
+      ...inherited(),
+      ...env,
+      INSTANCE: name,
+      INTERNAL_HOST: '127.0.0.1',
+      INTERNAL_PORT: `${internalPort}`,
+    },
+    url,
+    stopSignal: 'SIGTERM',
+    ready: () => ready(url),
+  };
+}
+
+/** Resolves when GET /readyz answers 200. */
+export async function ready(url: string): Promise<void> {
+  const { status } = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(HEALTH_MS_MAX) });
+  if (status !== 200) throw new Error(`/readyz answers ${status}`);
+}
