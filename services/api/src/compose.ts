@@ -10,7 +10,7 @@ import { Closers } from '@plant-store/platform/service';
 import type { FastifyListenOptions } from 'fastify';
 import { ObjectId } from 'mongodb';
 import type { ApiConfig, ApiSecrets } from './config.ts';
-import { createPlant, type InsertReport, type PlantStore } from './domain/create-plant.ts';
+import { createPlant, type PlantStore } from './domain/create-plant.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
 import { buildApp } from './http/app.ts';
 import { creationAnnouncer } from './queue/creation-announcer.ts';
@@ -112,14 +112,8 @@ function observed(store: PlantStore, events: ApiEvents): PlantStore {
     async insert(commit, creations, budgetMs) {
       const started = performance.now();
       const report = await store.insert(commit, creations, budgetMs);
-      events.inserted(creations.length, performance.now() - started, insertResult(report));
+      events.inserted(creations.length, performance.now() - started, report);
       return report;
     },
   };
-}
-
-function insertResult(report: InsertReport): Parameters<ApiEvents['inserted']>[2] {
-  if (!report.sent) return 'not-sent';
-  if (report.occupied === 'unknown') return 'unknown';
-  return report.occupied.size === 0 ? 'acknowledged' : 'duplicates';
 }

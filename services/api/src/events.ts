@@ -1,5 +1,6 @@
 import type { Logger } from '@plant-store/platform/logger';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { InsertReport } from './domain/create-plant.ts';
 
 /** A request that took longer is worth a line, also when it succeeded. */
 const SLOW_MS = 1_000;
@@ -69,16 +70,13 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
       else if (answer.status >= 400) logger.info(answer, 'request refused');
       else if (answer.ms > SLOW_MS) logger.warn(answer, 'request was slow');
     },
-    inserted(
-      plants: number,
-      ms: number,
-      insert: 'acknowledged' | 'duplicates' | 'unknown' | 'not-sent',
-    ): void {
+    inserted(plants: number, ms: number, report: InsertReport): void {
+      const insert = insertResult(report);
       commits.labels(insert).inc();
       commitPlants.observe(plants);
       commitDurations.observe(ms / 1_000);
-      if (insert === 'unknown' || insert === 'not-sent')
-        logger.warn({ plants, ms, insert }, 'commit was not acknowledged');
+      if (insert !== 'unknown' && insert !== 'not-sent') return;
+      logger.warn({ plants, ms, insert, reason: report.reason }, 'commit was not acknowledged');
     },
     announced(): void {
       rings.labels('announced').inc();
@@ -103,4 +101,10 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
       logger.error({ err: error }, 'defect');
     },
   };
+}
+
+function insertResult(report: InsertReport): 'acknowledged' | 'duplicates' | 'unknown' | 'not-sent' {
+  if (!report.sent) return 'not-sent';
+  if (report.occupied === 'unknown') return 'unknown';
+  return report.occupied.size === 0 ? 'acknowledged' : 'duplicates';
 }

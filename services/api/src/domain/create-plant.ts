@@ -22,7 +22,12 @@ export type Outcome = Exclude<Settlement, 'absent'> | 'not-stored' | 'unknown';
 export type StoredPlant = { plant: Plant; principal: Principal; commit: string; keyHash?: string };
 
 /** How an insert of a commit ended, plant by plant where the database said so. */
-export type InsertReport =
+export type InsertReport = InsertEnd & {
+  /** What went wrong, for the operator. */
+  reason?: string;
+};
+
+type InsertEnd =
   /** Nothing left this process. */
   | { sent: false }
   /** Acknowledged by a majority, but for the ids that something already stored occupies. */

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { Binary, ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { apiUnderTest, startReplica } from '../../../harness/api.ts';
+import { freshId, plantJson, postPlant } from '../../../harness/post-plant.ts';
+import { token } from '../../../harness/tokens.ts';
+
+const api = apiUnderTest({ INSTANCE: 'api-7' });
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+test('a plant is stored with its mark, its origin and its creator, and nothing else', async () => {
+  const id = freshId();
+  const accessToken = token({
+    claims: { sub: 's', iss: 'https://issuer.test', jti: 'j', scope: 'x', name: 'n' },
+  });
+  const before = Date.now();
+  await postPlant(
+    api.url,
+    { id, name: 'Monstera', tag: 'indoor' },
+    { accessToken, key: 'k', headers: { 'x-request-id': 'request-1' } },
+  );
+  const stored = await api.plants.findOne({ _id: id });
+  expect(stored).toEqual({
+    _id: id,
+    name: 'Monstera',
+    tag: 'indoor',
+    created: expect.any(Date),
+    commit: expect.any(ObjectId),
+    pending: true,
+    by: { sub: 's', iss: 'https://issuer.test', jti: 'j' },
+    from: { address: '127.0.0.1', request: 'request-1', instance: 'api-7' },
+    key: new Binary(createHash('sha256').update('k').digest()),
+  });
+  expect(Number(stored?.created)).toBeGreaterThanOrEqual(before - 1);
+});
+
+test('what was not sent stays absent, and unknown fields leave no trace', async () => {
+  const id = freshId();
+  const body = `${plantJson({ id, name: 'a' }).slice(0, -1)},"pending":false,"commit":"x","by":{"sub":"root"},"_id":7}`;
+  const response = await fetch(`${api.url}/plants`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json' },
+    body,
+  });
+  expect({ status: response.status, body: await response.text() }).toEqual({
+    status: 200,
+    body: '{"name":"a"}',
+  });
+  expect(await api.plants.findOne({ _id: id })).toEqual({
+    _id: id,
+    name: 'a',
+    created: expect.any(Date),
+    commit: expect.any(ObjectId),
+    pending: true,
+    by: { sub: 'gardener' },
+    from: { address: '127.0.0.1', request: expect.stringMatching(uuid), instance: 'api-7' },
+  });
+});
+
+test.each(['a', 'A.b_c-9', 'x'.repeat(128)])('a well-formed X-Request-Id is kept: %s', async (given) => {
+  const id = freshId();
+  const { headers } = await postPlant(api.url, { id, name: 'a' }, { headers: { 'x-request-id': given } });
+  expect(headers.get('x-request-id')).toBe(given);
+  expect(await api.plants.findOne({ _id: id })).toMatchObject({ from: { request: given } });
+});
+
+test.each(['', 'a b', 'x'.repeat(129), 'a,b', '<b>', 'ä', '{"$gt":1}'])(
+  'an X-Request-Id that is not is replaced: %s',
+  async (given) => {
+    const id = freshId();
+    const { headers } = await postPlant(api.url, { id, name: 'a' }, { headers: { 'x-request-id': given } });
+    const made = headers.get('x-request-id');
+    expect(made).toMatch(uuid);
+    expect(await api.plants.findOne({ _id: id })).toMatchObject({ from: { request: made } });
+  },
+);
+
+test('the client’s address comes through trusted proxies alone', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' };
+  await using behindProxy = await startReplica({ ...api.environment, TRUSTED_PROXIES: '127.0.0.0/8' });
+  const direct = freshId();
+  await postPlant(api.url, { id: direct, name: 'a' }, { headers });
+  expect(await api.plants.findOne({ _id: direct })).toMatchObject({ from: { address: '127.0.0.1' } });
+  const proxied = freshId();
+  await postPlant(behindProxy.url, { id: proxied, name: 'a' }, { headers });
+  expect(await api.plants.findOne({ _id: proxied })).toMatchObject({ from: { address: '198.51.100.7' } });
+});
+
+test('creates at once share commits, and no id stands twice in one', async () => {
+  const ids = Array.from({ length: 200 }, freshId);
+  await Promise.all(ids.map((id) => postPlant(api.url, { id, name: 'a' })));
+  const commits = await api.plants.distinct('commit', { _id: { $in: ids } });
+  expect(commits.length).toBeLessThan(100);
+  expect(await api.plants.countDocuments({ _id: { $in: ids } })).toBe(200);
+});
