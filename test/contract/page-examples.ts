@@ -18,8 +18,8 @@ console.log(verdict);
 process.exitCode = verdict.stored ? 0 : 1;
 `;
 
-export type ClientRun = { code: number; stdout: string; stderr: string };
-export type Attempt = {
+type ClientRun = { code: number; stdout: string; stderr: string };
+type Attempt = {
   url: string;
   token: string;
   /** Obtained once the first one was refused; only the library can. */
