@@ -1,0 +1,90 @@
+import { freePort } from '@plant-store/local/servers/free-port';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Replica, startReplica } from '../../../harness/api.ts';
+import { type MongoProxy, mongoProxy } from '../../../harness/mongo-proxy.ts';
+import { freshId } from '../../../harness/post-plant.ts';
+import { exchange } from '../../../harness/raw-http.ts';
+import { expectRefusal } from '../../../harness/refusal.ts';
+import { testDatabase, testQueue } from '../../../harness/servers.ts';
+import { TEST_SECRET } from '../../../harness/tokens.ts';
+import { waitFor } from '../../../harness/wait-for.ts';
+import { render } from '../../corpus/case.ts';
+
+const database = testDatabase();
+const queue = testQueue();
+const startAt = (mongodbUrl: string) =>
+  startReplica({
+    MONGODB_URL: mongodbUrl,
+    REDIS_URL: queue.url,
+    QUEUE_PREFIX: queue.prefix,
+    AUTH_SECRET: TEST_SECRET,
+  });
+
+/** As a client with a key sends it. */
+const post = (url: string) =>
+  exchange(url, render({ headers: { 'Idempotency-Key': `key-${freshId()}` } }), { withinMs: 5_000 });
+const ready = async ({ internalUrl }: Replica) => (await fetch(`${internalUrl}/readyz`)).status === 200;
+
+describe('5001: not stored, for certain, because nothing was sent', () => {
+  test('from a replica whose database was never there; it starts all the same', async () => {
+    await using replica = await startAt(`mongodb://127.0.0.1:${await freePort()}/none?directConnection=true`);
+    expectRefusal(await post(replica.url), 503, 5001);
+    expect(await ready(replica)).toBe(false);
+  });
+
+  test('with a database that takes connections and says nothing', async () => {
+    await using proxy = await mongoProxy(Number(new URL(database.url).port));
+    proxy.stall();
+    await using replica = await startAt(proxy.url(database.name));
+    expectRefusal(await post(replica.url), 503, 5001);
+    expect(proxy.seen('insert')).toEqual([]);
+  });
+
+  describe('after the database has gone', () => {
+    let proxy: MongoProxy;
+    let replica: Replica;
+    const serves = () =>
+      waitFor(async () => (await post(replica.url)).status === 200, { withinMs: 10_000, what: 'a create' });
+
+    beforeAll(async () => {
+      proxy = await mongoProxy(Number(new URL(database.url).port));
+      replica = await startAt(proxy.url(database.name));
+      await serves();
+    });
+    afterAll(async () => {
+      await replica?.close();
+      await proxy?.close();
+    });
+
+    test('and refuses connections; creates succeed again with nobody’s help', async () => {
+      await proxy.refuse();
+      const sent = proxy.seen('insert').length;
+      const answers = await Promise.all(Array.from({ length: 50 }, () => post(replica.url)));
+      for (const answer of answers) expectRefusal(answer, 503, 5001);
+      expect(proxy.seen('insert')).toHaveLength(sent);
+      expect(await ready(replica)).toBe(false);
+
+      await proxy.accept();
+      await serves();
+      expect(await ready(replica)).toBe(true);
+    });
+
+    test('and new connections hang', async () => {
+      proxy.cut();
+      proxy.stall();
+      const sent = proxy.seen('insert').length;
+      expectRefusal(await post(replica.url), 503, 5001);
+      expect(proxy.seen('insert')).toHaveLength(sent);
+      proxy.resume();
+      await serves();
+    });
+  });
+});
+
+test('5002: sent, and no answer', async () => {
+  await using proxy = await mongoProxy(Number(new URL(database.url).port));
+  await using replica = await startAt(proxy.url(database.name));
+  await waitFor(async () => (await post(replica.url)).status === 200, { withinMs: 10_000, what: 'a create' });
+  proxy.plan('insert', 'lose request', 'lose request');
+  expectRefusal(await post(replica.url), 503, 5002);
+});

@@ -1,0 +1,81 @@
+import { type Collection, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { PlantDocument } from '../../../packages/contracts/src/plant-document.ts';
+import { type Replica, startReplica } from '../../harness/api.ts';
+import { type MongoProxy, mongoProxy } from '../../harness/mongo-proxy.ts';
+import { type Answer, freshId, type PlantToSend, postPlant } from '../../harness/post-plant.ts';
+import { testDatabase, testQueue } from '../../harness/servers.ts';
+import { TEST_SECRET, token } from '../../harness/tokens.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+
+/** No answer takes longer, whatever happens to the database. */
+const ANSWER_MS_MAX = 5_000;
+
+export const KEY = 'the-key-of-this-file';
+
+export type DisturbedApi = {
+  readonly replica: Replica;
+  readonly proxy: MongoProxy;
+  /** Not through the proxy. */
+  plants: Collection<PlantDocument>;
+  /** Waits until creates succeed. */
+  recovered: () => Promise<void>;
+};
+
+/** One replica that reaches its database through a proxy. Call it at the top of a file. */
+export function disturbedApi(): DisturbedApi {
+  const database = testDatabase();
+  const queue = testQueue();
+  const mongo = new MongoClient(database.url, { useBigInt64: true });
+  let proxy: MongoProxy;
+  let replica: Replica;
+  const recovered = async () => {
+    await waitFor(async () => (await create(replica, { id: freshId(), name: 'recovered' })).status === 200, {
+      withinMs: 15_000,
+      what: 'a create succeeds',
+    });
+  };
+  beforeAll(async () => {
+    proxy = await mongoProxy(Number(new URL(database.url).port));
+    replica = await startReplica({
+      MONGODB_URL: proxy.url(database.name),
+      REDIS_URL: queue.url,
+      QUEUE_PREFIX: queue.prefix,
+      AUTH_SECRET: TEST_SECRET,
+    });
+    await recovered();
+  });
+  afterAll(async () => {
+    await replica?.close();
+    await proxy?.close();
+    await mongo.close();
+  });
+  return {
+    get replica() {
+      return replica;
+    },
+    get proxy() {
+      return proxy;
+    },
+    plants: mongo.db().collection<PlantDocument>('plants'),
+    recovered,
+  };
+}
+
+/** Creates a plant with a key and asserts that the answer came in time. */
+export async function create(
+  { url }: Replica,
+  plant: PlantToSend,
+  { key = KEY, subject = 'gardener' } = {},
+): Promise<Answer> {
+  const started = performance.now();
+  const answer = await postPlant(url, plant, { key, accessToken: token({ claims: { sub: subject } }) });
+  expect(performance.now() - started).toBeLessThan(ANSWER_MS_MAX);
+  return answer;
+}
+
+/** 200, `replayed`, or the catalogue's number. */
+export function outcomeOf({ status, headers, body }: Answer): number | 'replayed' {
+  if (headers.get('idempotency-replayed') === 'true') return 'replayed';
+  return body.error ?? status;
+}
