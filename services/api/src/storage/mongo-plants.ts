@@ -1,6 +1,6 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { failedBeforeSending } from '@plant-store/platform/mongo-errors';
-import { Binary, type Collection, MongoBulkWriteError, type MongoClient, ObjectId } from 'mongodb';
+import { Binary, type Collection, type Db, type MongoClient, ObjectId } from 'mongodb';
 import type { Creation, InsertReport, PlantStore, StoredPlant } from '../domain/create-plant.ts';
 
 const DUPLICATE_KEY = 11_000;
@@ -11,55 +11,58 @@ const DUPLICATE_KEY = 11_000;
  * - Reads that settle are majority reads: a local one may show what a failover then rolls back (S1).
  */
 export function mongoPlants(client: MongoClient, database: string, instance: string): PlantStore {
-  const plants = client.db(database).collection<PlantDocument>(PLANTS);
-  const settled = client
-    .db(database)
-    .collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
+  const db = client.db(database);
+  const plants = db.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
 
   return {
     insert: (commit, creations, budgetMs) => {
       const documents = creations.map((creation) => toDocument(creation, commit, instance));
-      return within(budgetMs, insertTogether(plants, documents, budgetMs), {
-        sent: true,
-        occupied: 'unknown',
-      });
+      return within(budgetMs, insertTogether(db, documents, budgetMs), { sent: true, occupied: 'unknown' });
     },
-    read: (ids, budgetMs) => within(budgetMs, readStored(settled, ids, budgetMs), undefined),
+    read: (ids, budgetMs) => within(budgetMs, readStored(plants, ids, budgetMs), undefined),
   };
 }
 
+/** What the `insert` command replies; errors of the whole command are thrown by the driver. */
+type InsertReply = {
+  writeErrors?: { index: number; code: number; errmsg: string }[];
+  writeConcernError?: { errmsg: string };
+};
+
+/**
+ * One insert, as the command itself: the driver's `insertMany` wraps every error, a failed server selection too, so
+ * that nobody can tell whether anything was sent.
+ */
 async function insertTogether(
-  plants: Collection<PlantDocument>,
-  documents: PlantDocument[],
+  db: Db,
+  documents: readonly PlantDocument[],
   budgetMs: number,
 ): Promise<InsertReport> {
   try {
-    await plants.insertMany(documents, {
+    const reply: InsertReply = await db.command({
+      insert: PLANTS,
+      documents,
       ordered: false,
-      writeConcern: { w: 'majority', journal: true },
+      writeConcern: { w: 'majority', j: true },
       maxTimeMS: Math.ceil(budgetMs),
     });
-    return { sent: true, occupied: new Set() };
+    return toReport(reply, documents);
   } catch (error) {
-    if (failedBeforeSending(error)) return { sent: false };
-    return { sent: true, occupied: occupiedIds(error, documents) };
+    const reason = String(error);
+    return failedBeforeSending(error) ? { sent: false, reason } : { sent: true, occupied: 'unknown', reason };
   }
 }
 
 /**
- * The ids that were refused as duplicates, when that is all that went wrong: everything else then is acknowledged.
- * A write concern error, or any other, leaves every plant of the commit unknown. (With code 64 `error.writeErrors` is
- * empty: the duplicates stand in the result alone.)
+ * Duplicates alone leave the other plants acknowledged. A write concern error, or any other, leaves every plant of the
+ * commit unknown.
  */
-function occupiedIds(error: unknown, documents: readonly PlantDocument[]): ReadonlySet<bigint> | 'unknown' {
-  if (!(error instanceof MongoBulkWriteError)) return 'unknown';
-  const writeErrors = error.result.getWriteErrors();
-  const onlyDuplicates =
-    writeErrors.length > 0 &&
-    error.result.getWriteConcernError() === undefined &&
-    writeErrors.every(({ code }) => code === DUPLICATE_KEY);
-  if (!onlyDuplicates) return 'unknown';
-  return new Set(writeErrors.map(({ index }) => (documents[index] as PlantDocument)._id));
+function toReport(reply: InsertReply, documents: readonly PlantDocument[]): InsertReport {
+  const { writeErrors = [], writeConcernError } = reply;
+  const fault = writeConcernError ?? writeErrors.find(({ code }) => code !== DUPLICATE_KEY);
+  if (fault !== undefined) return { sent: true, occupied: 'unknown', reason: fault.errmsg };
+  const occupied = writeErrors.map(({ index }) => (documents[index] as PlantDocument)._id);
+  return { sent: true, occupied: new Set(occupied) };
 }
 
 async function readStored(
