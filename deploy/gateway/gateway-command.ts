@@ -6,7 +6,7 @@ const run = promisify(execFile);
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Where nginx listens; port 0 does not exist for it. */
-export type GatewayAddress = { host: string; port: number };
+type GatewayAddress = { host: string; port: number };
 
 /** What differs between places; README.md lists every setting that `settings` may name besides. */
 export type GatewayOptions = {

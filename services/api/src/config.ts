@@ -5,7 +5,7 @@ import { bool, str } from 'envalid';
 import { type Algorithm, publicKeyAlgorithms, verificationFaults } from './tokens/key-strength.ts';
 
 /** Where keys that verify access tokens come from: exactly one source, which also fixes the algorithms. */
-export type TokenKeys =
+type TokenKeys =
   | { source: 'secret'; algorithms: readonly ['HS256'] }
   | { source: 'public-key'; algorithms: readonly Algorithm[]; pem: string }
   | { source: 'jwks'; algorithms: readonly Algorithm[]; url: string; cacheMs: number };

@@ -9,7 +9,7 @@ const RETRY_MS = 5_000;
 /** Tokens with unknown key ids cause at most one fetch in this time, whoever sends them. */
 const UNKNOWN_KEY_FETCH_MS = 30_000;
 
-export type VerificationKey = { pem: string; algorithms: readonly string[] };
+type VerificationKey = { pem: string; algorithms: readonly string[] };
 
 export type JwksKeys = {
   /**

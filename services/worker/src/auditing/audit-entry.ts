@@ -18,7 +18,7 @@ export type AuditEntry = {
   from: Origin;
 };
 
-export function creationEvent(plant: bigint): string {
+function creationEvent(plant: bigint): string {
   return `created:${plant}`;
 }
 

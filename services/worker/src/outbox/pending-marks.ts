@@ -4,7 +4,7 @@ export type PendingMarks = {
   page: (after: string | undefined) => Promise<MarkPage>;
 };
 
-export type MarkPage = {
+type MarkPage = {
   /** Commits with how many of their plants the page holds. */
   commits: ReadonlyMap<string, number>;
   plants: number;
