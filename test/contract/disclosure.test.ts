@@ -82,7 +82,7 @@ describe('a defect', () => {
       now: () => performance.now(),
     },
     events: apiEvents(logger, createRegistry('api'), () => 0),
-    draining: () => false,
+    leaving: () => false,
   });
   let url: string;
   beforeAll(async () => {

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { plantIndexes } from '@plant-store/contracts/indexes';
 import { startInternalListener } from '@plant-store/platform/internal-listener';
 import type { Logger } from '@plant-store/platform/logger';
@@ -13,6 +12,7 @@ import type { ApiConfig, ApiSecrets } from './config.ts';
 import { createPlant, type PlantStore } from './domain/create-plant.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
 import { buildApp } from './http/app.ts';
+import { createDrain } from './http/drain.ts';
 import { creationAnnouncer } from './queue/creation-announcer.ts';
 import { groupCommit, groupRead } from './storage/group-commit.ts';
 import { mongoPlants } from './storage/mongo-plants.ts';
@@ -31,7 +31,7 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
   const closers = new Closers();
   const registry = createRegistry('api');
   const now = () => performance.now();
-  let draining = false;
+  const drain = createDrain(config.http.drainMs);
 
   const events: ApiEvents = apiEvents(logger, registry, () => commits.waiting());
   const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-api', { maxPoolSize: CONNECTIONS_MAX });
@@ -80,11 +80,11 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
       now,
     },
     events,
-    draining: () => draining,
+    leaving: drain.leaving,
   });
   const internal = await startInternalListener(
     config.internal,
-    { live: () => true, ready: async () => !draining && (await hasPrimary(mongo)) },
+    { live: () => true, ready: async () => !drain.begun() && (await hasPrimary(mongo)) },
     registry,
   );
   closers.add(() => internal.close());
@@ -94,10 +94,7 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
     const { host, port, reusePort } = config.http;
     const url = await app.listen({ host, port, reusePort } as FastifyListenOptions);
     logger.info({ url, internal: internal.url }, 'listening');
-    closers.add(async () => {
-      draining = true;
-      await pause(config.http.drainMs);
-    });
+    closers.add(() => drain.run(app.server));
     return { url, internalUrl: internal.url, close: () => closers.close() };
   } catch (error) {
     await closers.close();

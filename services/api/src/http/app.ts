@@ -27,7 +27,7 @@ export type AppDeps = {
   accessTokens: AccessTokenOptions;
   createPlant: CreatePlantRoute;
   events: ApiEvents;
-  draining: () => boolean;
+  leaving: () => boolean;
 };
 
 /** The public listener: one operation, and the steps of it in the order in which a request meets them. */
@@ -60,7 +60,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const ajv = strictAjv();
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
 
-  await app.register(requestIdentity, { draining: deps.draining });
+  await app.register(requestIdentity, { leaving: deps.leaving });
   await app.register(requestRecords, { events: deps.events });
   await app.register(errorAnswers, { onDefect: deps.events.defect });
   await app.register(framing);

@@ -1,0 +1,83 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { freshId, plantJson } from '../harness/post-plant.ts';
+import { startProgram } from '../harness/program.ts';
+import { type RawConnection, rawConnection } from '../harness/raw-http.ts';
+import { testDatabase, testQueue } from '../harness/servers.ts';
+import { TEST_SECRET, token } from '../harness/tokens.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta.url));
+const NOTICE_MS = 1_500;
+const EXIT_MS_MAX = 10_000;
+
+const database = testDatabase();
+const queue = testQueue();
+const environment = {
+  MONGODB_URL: database.url,
+  REDIS_URL: queue.url,
+  QUEUE_PREFIX: queue.prefix,
+  AUTH_SECRET: TEST_SECRET,
+  DRAIN_MS: String(NOTICE_MS),
+};
+
+test('on SIGTERM it is not ready first, then takes no connection, and only then tells clients to close theirs', async () => {
+  await using api = await startProgram(main, environment);
+  const { url, internal } = api.listening as { url: string; internal: string };
+  const ready = async () => (await fetch(`${internal}/readyz`)).status;
+  await waitFor(async () => (await ready()) === 200, { withinMs: 10_000, what: 'it is ready' });
+  await using connection = await rawConnection(url);
+  const began = performance.now();
+
+  api.signal('SIGTERM');
+  await waitFor(async () => (await ready()) === 503, { withinMs: NOTICE_MS, what: 'it is not ready' });
+  expect(await create(connection)).toEqual({ status: 200, connection: 'keep-alive' });
+  await using late = await rawConnection(url);
+  expect(await create(late)).toEqual({ status: 200, connection: 'keep-alive' });
+
+  await waitFor(
+    () =>
+      rawConnection(url).then(
+        (opened) => opened[Symbol.asyncDispose]().then(() => false),
+        () => true,
+      ),
+    { withinMs: 2 * NOTICE_MS, what: 'it takes no connection' },
+  );
+  expect(performance.now() - began).toBeGreaterThanOrEqual(NOTICE_MS * 0.9);
+  for (const open of [connection, late]) {
+    expect(await create(open)).toEqual({ status: 200, connection: 'close' });
+    expect(await open.ended()).toBe('');
+  }
+  expect(await api.gone).toBe(0);
+  expect(performance.now() - began).toBeLessThan(EXIT_MS_MAX);
+});
+
+test('a request that is still arriving when it leaves is answered', async () => {
+  await using api = await startProgram(main, environment);
+  await using connection = await rawConnection(api.listening.url as string);
+  const body = plantJson({ id: freshId(), name: 'fern' });
+  connection.send(head(body));
+  const began = performance.now();
+  api.signal('SIGTERM');
+  await waitFor(() => performance.now() - began > 2 * NOTICE_MS, {
+    withinMs: 4 * NOTICE_MS,
+    what: 'it takes no connection any more',
+  });
+  connection.send(body);
+  expect((await connection.answer()).status).toBe(200);
+  expect(await api.gone).toBe(0);
+});
+
+async function create(
+  connection: RawConnection,
+): Promise<{ status: number; connection: string | undefined }> {
+  const body = plantJson({ id: freshId(), name: 'fern' });
+  connection.send(head(body) + body);
+  const { status, headers } = await connection.answer();
+  return { status, connection: headers.get('connection') };
+}
+
+function head(body: string): string {
+  const lines = ['Host: a', `Authorization: Bearer ${token()}`, 'Content-Type: application/json'];
+  return `POST /plants HTTP/1.1\r\n${lines.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n`;
+}
