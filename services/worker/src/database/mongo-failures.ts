@@ -1,15 +1,7 @@
-import {
-  MongoBulkWriteError,
-  MongoError,
-  MongoNetworkError,
-  MongoServerError,
-  MongoServerSelectionError,
-} from 'mongodb';
+import { failedBeforeSending } from '@plant-store/platform/mongo-errors';
+import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from 'mongodb';
 
 const DUPLICATE_KEY = 11_000;
-
-/** The driver's names for a pool check-out that failed; it does not export the classes. */
-const CHECK_OUT_FAILED = ['MongoWaitQueueTimeoutError', 'MongoPoolClearedError', 'MongoPoolClosedError'];
 
 /**
  * Answers that tell of the server's state and not of the documents: it starts, stops, steps down, is fenced, slow,
@@ -25,10 +17,12 @@ const SERVER_STATES: ReadonlySet<unknown> = new Set([
  * writes are unknown in that case.
  */
 export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return false;
-  if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
-  if (CHECK_OUT_FAILED.includes(error.name)) return true;
-  if (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined) return true;
+  if (error instanceof MongoNetworkError || failedBeforeSending(error)) return true;
+  if (error instanceof MongoBulkWriteError) {
+    if (error.result.getWriteConcernError() !== undefined) return true;
+    // insertMany wraps the driver's own errors, a lost connection too: they alone have neither code nor write errors.
+    if (error.code === undefined && error.result.getWriteErrorCount() === 0) return true;
+  }
   return error instanceof MongoServerError && SERVER_STATES.has(error.code);
 }
 
