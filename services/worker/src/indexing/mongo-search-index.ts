@@ -43,8 +43,9 @@ export function mongoSearchIndex(client: MongoClient, database: string): SearchI
         }
 
         /**
-         * An entry that was there already may be another worker's, not yet by majority. The causal session makes this
-         * majority read wait for it; without, a failover could take it back after the clear (E3).
+         * An entry that was there already may be another worker's, not yet by majority, and a failover could take it
+         * back after the clear (E3). The causal session makes this majority read wait for it. (mongod 6.0 holds the
+         * duplicate's error back until then, too, which nothing promises.)
          */
         async function confirm(ids: readonly bigint[]): Promise<void> {
           if (ids.length === 0) return;
