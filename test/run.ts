@@ -1,14 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { endMarkedProcesses } from '@plant-store/local/marked-processes';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseCLI, startVitest, type Vitest } from 'vitest/node';
+import { endProcessesOf } from './harness/processes.ts';
 
-/** Inherited by every process a test starts, so that those left behind are found. */
-const MARK = 'PLANT_STORE_TEST_RUN';
-const run = randomUUID();
-process.env[MARK] = run;
+/** Where all temporary files of the run lie. Every process a test starts knows it, so those left behind are found. */
+const directory = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
+process.env['TMPDIR'] = directory;
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endMarkedProcesses(MARK, run).finally(() => process.exit(130)));
+  process.once(signal, () => void endProcessesOf(directory).finally(() => process.exit(130)));
 }
 
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
@@ -16,8 +18,8 @@ const vitest = await startVitest('test', filter, { ...options, watch: false });
 const counts = count(vitest);
 await vitest.close();
 
-const left = await endMarkedProcesses(MARK, run);
-for (const command of left) process.stderr.write(`left running by a test: ${command}\n`);
+const left = await endProcessesOf(directory);
+for (const { pid, command } of left) process.stderr.write(`left running by a test: ${pid} ${command}\n`);
 counts.failed += left.length;
 // The servers or the configuration failed: vitest has said so, in no test's name.
 if (counts.failed === 0 && process.exitCode) counts.failed = 1;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { StartError } from './start-error.ts';
 
 /** Names in DATA_DIR. Everything of one local system lies there, readable by its owner alone. */
@@ -17,7 +17,7 @@ export const files = {
 export function openDataDirectory(path: string): string {
   const directory = resolve(path);
   try {
-    mkdirSync(join(directory, 'logs'), { recursive: true, mode: 0o700 });
+    makeDirectory(join(directory, 'logs'));
     const probe = join(directory, `.probe-${process.pid}`);
     writeFileSync(probe, '');
     rmSync(probe);
@@ -28,6 +28,13 @@ export function openDataDirectory(path: string): string {
       `DATA_DIR ${directory} cannot be written (${code}): set DATA_DIR to a directory that can`,
     );
   }
+}
+
+/** With its parents. Node's own way to make them never returns where the system answers ENOENT, as in /proc. */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  if (!existsSync(dirname(path))) makeDirectory(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
 }
 
 /** Replaces a file in one step, so that a reader sees the old or the new one; mode 600. */

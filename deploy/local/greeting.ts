@@ -15,7 +15,7 @@ export function greet(
   }
   terminal.row('database', withoutPassword(mongodbUrl));
   terminal.row('queue', withoutPassword(redisUrl));
-  terminal.row('data, logs', relative(process.cwd(), dataDir) || dataDir);
+  terminal.row('data, logs', shortest(dataDir));
 
   if (token === undefined) {
     terminal.row('token', 'obtain one from the issuer whose key is configured');
@@ -31,6 +31,12 @@ export function greet(
   terminal.line();
   terminal.line('Ctrl-C stops everything; the plants stay.');
   terminal.line();
+}
+
+/** As a person here would write it. */
+function shortest(path: string): string {
+  const fromHere = relative('', path);
+  return fromHere.startsWith('..') ? path : fromHere || '.';
 }
 
 /** The id is new at every start, and the key makes the same line answer 200 again. */

@@ -10,9 +10,8 @@ import { StartError } from './start-error.ts';
  * @throws StartError when it cannot be listened on.
  */
 export async function allot(host: string, port: number, variable: string): Promise<number> {
-  if (port === 0) return freePort();
   const failure = await tryToListen(host, port);
-  if (failure === undefined) return port;
+  if (failure === undefined) return port === 0 ? freePort() : port;
   if (failure === 'EADDRINUSE') {
     throw new StartError(
       `port ${port} of ${host} is in use: stop what listens there, or set ${variable} to another`,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { accessToken, keepTokenSource } from './access-token.ts';
@@ -7,7 +6,7 @@ import { files, openDataDirectory } from './data-directory.ts';
 import { greet } from './greeting.ts';
 import { planLocalSystem } from './local-system.ts';
 import { writeRunFile } from './run-file.ts';
-import { lockDataDirectory, RUN_MARK } from './start-lock.ts';
+import { lockDataDirectory } from './start-lock.ts';
 import { stopRequest } from './stop-request.ts';
 import { startSupervisor } from './supervisor.ts';
 import { terminal } from './terminal.ts';
@@ -16,33 +15,35 @@ import { terminal } from './terminal.ts';
 async function start(stopped: Promise<string>): Promise<void> {
   const { config, secrets } = readLocalConfig(process.env);
   const dataDir = openDataDirectory(config.dataDir);
-  const run = randomUUID();
-  const { ended } = await lockDataDirectory(join(dataDir, files.lock), run);
-  const forget = () => {
-    for (const file of [files.run, files.token, files.lock]) rmSync(join(dataDir, file), { force: true });
-  };
-  process.once('exit', forget);
-  process.env[RUN_MARK] = run;
-
   terminal.title('Plant Store');
-  if (ended.length > 0) terminal.row('cleared up', `${ended.length} processes of a start that was killed`);
+  const lock = lockDataDirectory(join(dataDir, files.lock), (left) =>
+    terminal.row('cleared up', `${left} processes of a start that was killed`),
+  );
+  process.once('exit', () => {
+    for (const file of [files.run, files.token]) rmSync(join(dataDir, file), { force: true });
+    lock.unlock();
+  });
+
   const system = await planLocalSystem(config, secrets, dataDir, terminal.row);
 
   let serves = false;
-  const keepRunFile = () => {
+  const keepFiles = () => {
+    const processes = supervisor.processes();
+    lock.remember(processes.map(({ pid }) => pid));
     if (!serves) return;
     const { url, ops, mongodbUrl: mongodb, redisUrl: redis } = system;
-    writeRunFile(join(dataDir, files.run), { url, ops, mongodb, redis, processes: supervisor.processes() });
+    writeRunFile(join(dataDir, files.run), { url, ops, mongodb, redis, processes });
   };
   const supervisor = startSupervisor(system.stages, {
     logs: join(dataDir, 'logs'),
     say: terminal.event,
-    changed: keepRunFile,
+    changed: keepFiles,
   });
+  keepFiles();
   try {
     if ((await Promise.race([supervisor.started, stopped])) === undefined) {
       serves = true;
-      keepRunFile();
+      keepFiles();
       keepTokenSource(dataDir, { ...config.tokens, ...(system.authSecret && { secret: system.authSecret }) });
       const token = system.authSecret && (await accessToken(dataDir, { sub: 'local', ttl: '1h' }));
       greet(system, { dataDir, token, seconds: process.uptime() });

@@ -63,7 +63,9 @@ export function supervise(part: Part, { log, say, changed }: Watcher): Supervise
       const how = await child.gone;
       if (wake.signal.aborted) return;
       if (!served)
-        return started.reject(new StartError(`${part.name} did not start: ${child.lastWords.reason()}`));
+        return started.reject(
+          new StartError(`${part.name} did not start: ${child.lastWords.reason().replace(/^[a-z]+: /, '')}`),
+        );
 
       const steady = servedSince !== undefined && performance.now() - servedSince > STEADY_MS;
       ends = steady ? 1 : ends + 1;

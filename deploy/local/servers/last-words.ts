@@ -22,7 +22,7 @@ export class LastWords {
       const error = /"s":"[EF]".*"error":(?:"([^"]+)"|\{.*?"errmsg":"([^"]+)")/.exec(line);
       if (error !== null) return (error[1] ?? error[2]) as string;
     }
-    const thrown = lines.find((line) => /^(?:\w+ )?\w*Error\b.*:/.test(line));
+    const thrown = lines.find((line) => /^(?:\w+: |Uncaught )?\w*Error\b/.test(line));
     if (thrown !== undefined) return thrown;
     const complaint = lines.findLast((line) => /^\d+:\w .+? # /.test(line));
     if (complaint !== undefined) return complaint.replace(/^.+? # /, '');

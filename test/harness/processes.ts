@@ -1,0 +1,40 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+
+export type FoundProcess = { pid: number; command: string };
+
+/**
+ * All processes but this one that have to do with a directory: named in their environment or command, as working
+ * directory, or by an open file. Redis and nginx overwrite their environment with a title, hence the other signs.
+ * Where there is no /proc, nothing is found.
+ */
+export async function processesOf(directory: string): Promise<FoundProcess[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.filter((pid) => Number(pid) !== process.pid).map((pid) => look(pid, directory)),
+  );
+  return found.filter((process) => process !== undefined);
+}
+
+async function look(pid: string, directory: string): Promise<FoundProcess | undefined> {
+  const read = (name: string) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+  const link = (name: string) => readlink(`/proc/${pid}/${name}`).catch(() => '');
+  const command = (await read('cmdline')).split('\0').join(' ').trim();
+  const files = await readdir(`/proc/${pid}/fd`).catch(() => []);
+  const signs = await Promise.all([read('environ'), link('cwd'), ...files.map((file) => link(`fd/${file}`))]);
+  return [command, ...signs].some((sign) => sign.includes(directory))
+    ? { pid: Number(pid), command }
+    : undefined;
+}
+
+/** Ends all of them at once, and names them. */
+export async function endProcessesOf(directory: string): Promise<FoundProcess[]> {
+  const found = await processesOf(directory);
+  for (const { pid } of found) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return found;
+}

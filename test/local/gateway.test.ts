@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nginxVersion } from '../../deploy/gateway/gateway-command.ts';
+import { endProcessesOf, processesOf } from '../harness/processes.ts';
+import { needsServers } from '../harness/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import {
+  command,
+  dataDirectory,
+  failedStart,
+  removeDataDirectory,
+  type StartedSystem,
+  startSystem,
+} from './started-system.ts';
+
+needsServers();
+const installed = (await nginxVersion()) !== undefined;
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = await dataDirectory();
+});
+afterAll(async () => {
+  await endProcessesOf(dataDir);
+  await removeDataDirectory(dataDir);
+});
+
+describe.skipIf(!installed && process.env['CI'] !== 'true')('where nginx is installed', () => {
+  let system: StartedSystem;
+  beforeAll(async () => {
+    system = await startSystem(dataDir, { GATEWAY: 'auto', API_REPLICAS: '2' });
+  }, 120_000);
+
+  const create = () => command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -si`]);
+  const pidOf = (name: string) =>
+    system.runFile().processes.find((process) => process.name === name)?.pid as number;
+
+  test('the gateway stands in front of all replicas', async () => {
+    expect(system.runFile().processes.map(({ name }) => name)).toEqual([
+      'mongod',
+      'redis',
+      'worker-1',
+      'ops',
+      'api-1',
+      'api-2',
+      'gateway',
+    ]);
+    expect((await create()).stdout).toMatch(/^HTTP\/1\.1 200 OK\r\nServer: nginx\r\n/);
+  });
+
+  test('a gateway killed with kill -9 comes back on its port', async () => {
+    const killed = pidOf('gateway');
+    process.kill(killed, 'SIGKILL');
+    await waitFor(() => pidOf('gateway') !== killed, { withinMs: 20_000, what: 'another gateway' });
+    await waitFor(async () => (await create()).stdout.startsWith('HTTP/1.1 200 OK'), {
+      withinMs: 20_000,
+      what: 'the gateway answers',
+    });
+  });
+
+  test('SIGTERM drains all of it and exits with 0', async () => {
+    expect((await system.stop()).code).toBe(0);
+    expect(await processesOf(dataDir)).toEqual([]);
+  });
+});
+
+describe('where nginx is not installed', () => {
+  const without = { GATEWAY_NGINX: '/nonexistent/nginx' };
+
+  test('the system starts without, and says so', async () => {
+    const system = await startSystem(dataDir, { ...without, GATEWAY: 'auto', API_REPLICAS: '2' });
+    expect(system.printed()).toMatch(/gateway +none, nginx is not installed: clients reach the API directly/);
+    const create = await command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -s`]);
+    expect(create.stdout).toBe('{"name":"Monstera","tag":"indoor"}');
+    expect((await system.stop()).code).toBe(0);
+  }, 60_000);
+
+  test('GATEWAY=required refuses to', async () => {
+    const { code, stderr } = await failedStart(dataDir, { ...without, GATEWAY: 'required' });
+    expect(stderr).toMatch(
+      /^plant-store: GATEWAY=required, but nginx is not installed: install nginx, [^\n]+\n$/,
+    );
+    expect(code).toBe(1);
+  });
+});
