@@ -4,7 +4,7 @@ import { type PrivateServer, privateRedis } from '../harness/private-servers.ts'
 import { testDatabase } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { expectSettled, untilSettled } from './settlement.ts';
-import { type StoredCommit, storeCommit } from './stored-plants.ts';
+import { storeCommit } from './stored-plants.ts';
 import { openSystem, type WorkerSystem } from './worker-under-test.ts';
 
 const target = testDatabase();
