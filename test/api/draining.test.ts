@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { ready } from '../harness/api.ts';
 import { freshId, plantJson } from '../harness/post-plant.ts';
 import { startProgram } from '../harness/program.ts';
 import { type RawConnection, rawConnection } from '../harness/raw-http.ts';
@@ -24,13 +25,15 @@ const environment = {
 test('on SIGTERM it is not ready first, then takes no connection, and only then tells clients to close theirs', async () => {
   await using api = await startProgram(main, environment);
   const { url, internal } = api.listening as { url: string; internal: string };
-  const ready = async () => (await fetch(`${internal}/readyz`)).status;
-  await waitFor(async () => (await ready()) === 200, { withinMs: 10_000, what: 'it is ready' });
+  await ready(internal);
   await using connection = await rawConnection(url);
   const began = performance.now();
 
   api.signal('SIGTERM');
-  await waitFor(async () => (await ready()) === 503, { withinMs: NOTICE_MS, what: 'it is not ready' });
+  await waitFor(async () => (await fetch(`${internal}/readyz`)).status === 503, {
+    withinMs: NOTICE_MS,
+    what: 'it is not ready',
+  });
   expect(await create(connection)).toEqual({ status: 200, connection: 'keep-alive' });
   await using late = await rawConnection(url);
   expect(await create(late)).toEqual({ status: 200, connection: 'keep-alive' });
@@ -54,7 +57,9 @@ test('on SIGTERM it is not ready first, then takes no connection, and only then 
 
 test('a request that is still arriving when it leaves is answered', async () => {
   await using api = await startProgram(main, environment);
+  await ready(api.listening.internal);
   await using connection = await rawConnection(api.listening.url as string);
+  await create(connection);
   const body = plantJson({ id: freshId(), name: 'fern' });
   connection.send(head(body));
   const began = performance.now();

@@ -6,6 +6,7 @@ import { startApi } from '../../services/api/src/compose.ts';
 import { readApiConfig } from '../../services/api/src/config.ts';
 import { testDatabase, testQueue } from './servers.ts';
 import { TEST_SECRET } from './tokens.ts';
+import { waitFor } from './wait-for.ts';
 
 type Environment = Record<string, string>;
 
@@ -18,13 +19,23 @@ export type Replica = AsyncDisposable & {
   close: () => Promise<void>;
 };
 
-/** @param environment as the process would read it; what it leaves out has the product's defaults. */
-export async function startReplica(environment: Environment): Promise<Replica> {
+/**
+ * @param environment as the process would read it; what it leaves out has the product's defaults.
+ * @param awaitReady whether to wait until it is ready, as whoever sends it requests does.
+ */
+export async function startReplica(environment: Environment, { awaitReady = true } = {}): Promise<Replica> {
   const { config, secrets } = readApiConfig({ PORT: '0', DRAIN_MS: '0', ...environment });
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: config.logLevel }, { write: (line) => void log.push(JSON.parse(line)) });
   const { url, internalUrl, close } = await startApi(config, secrets, logger);
+  if (awaitReady) await ready(internalUrl);
   return { url, internalUrl, log, close, [Symbol.asyncDispose]: close };
+}
+
+/** Waits until the process whose internal listener this is wants to be given work. */
+export async function ready(internalUrl: string): Promise<void> {
+  const answer = async () => (await fetch(`${internalUrl}/readyz`)).status === 200;
+  await waitFor(answer, { withinMs: 15_000, what: 'the API is ready' });
 }
 
 export type ApiUnderTest = {

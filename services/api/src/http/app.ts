@@ -8,7 +8,7 @@ import { framing } from './plugins/framing.ts';
 import { mediaType } from './plugins/media-type.ts';
 import { onlyKnownRoutes } from './plugins/only-known-routes.ts';
 import { requestId, requestIdentity } from './plugins/request-identity.ts';
-import { requestRecords } from './plugins/request-records.ts';
+import { recordOf, requestRecords } from './plugins/request-records.ts';
 import { rawAnswers } from './raw-answers.ts';
 import { type CreatePlantRoute, createPlantRoute } from './routes/plants/create/route.ts';
 import { strictAjv } from './schema-keywords.ts';
@@ -49,11 +49,11 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       requireHostHeader: false,
     },
     clientErrorHandler: raw.onParserError,
+    // Hooks do not see these.
     frameworkErrors: (error, request, reply) => {
-      void refuse(
-        reply.header('x-request-id', request.id),
-        toRefusal(error as FastifyError, deps.events.defect),
-      );
+      const refusal = toRefusal(error as FastifyError, deps.events.defect);
+      void refuse(reply.header('x-request-id', request.id), refusal);
+      deps.events.answered(recordOf(request, reply));
     },
   });
   raw.attach(app.server);

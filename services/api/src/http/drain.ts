@@ -1,10 +1,14 @@
-import { type Server, Server as TcpServer } from 'node:net';
+import type { Server } from 'node:http';
+import { Server as TcpServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Longer than the gateway keeps an idle connection (2 s): by then it has closed ours, or was told to. */
 const LEAVE_MS_MAX = 2_200;
 /** What the last requests may take; the deadline of a create is 4 s. */
 const LAST_ANSWERS_MS_MAX = 4_300;
+const SWEEP_MS = 50;
+/** All of it, so that what comes after it is done within the 10 s an orchestrator waits. */
+const DRAIN_MS_MAX = 9_000;
 
 /** How a replica takes leave without cutting a request. */
 export type Drain = {
@@ -12,8 +16,8 @@ export type Drain = {
   begun: () => boolean;
   /** Answers carry `Connection: close`. */
   leaving: () => boolean;
-  /** Resolves when the last request is answered. */
-  run: (server: Server & { closeIdleConnections: () => void }) => Promise<void>;
+  /** Resolves when the last request is answered, and no connection is left. */
+  run: (server: Server) => Promise<void>;
 };
 
 /**
@@ -32,13 +36,18 @@ export function createDrain(noticeMs: number): Drain {
     leaving: () => leaving,
     async run(server) {
       begun = true;
+      const end = performance.now() + DRAIN_MS_MAX;
       await pause(noticeMs);
       // The plain one: that of an HTTP server also closes idle connections, which the gateway may be about to use.
       const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
       leaving = true;
       await within(closed, Math.min(LEAVE_MS_MAX, noticeMs));
-      server.closeIdleConnections();
-      await within(closed, LAST_ANSWERS_MS_MAX);
+      // Again and again: requests that began before we told so leave their connections open when they are answered.
+      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+      await within(closed, Math.min(LAST_ANSWERS_MS_MAX, end - performance.now()));
+      clearInterval(sweep);
+      // Who has not finished its request by now would hold the exit up for ever.
+      server.closeAllConnections();
     },
   };
 }

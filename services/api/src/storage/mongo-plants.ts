@@ -17,7 +17,11 @@ export function mongoPlants(client: MongoClient, database: string, instance: str
   return {
     insert: (commit, creations, budgetMs) => {
       const documents = creations.map((creation) => toDocument(creation, commit, instance));
-      return within(budgetMs, insertTogether(db, documents, budgetMs), { sent: true, occupied: 'unknown' });
+      return within<InsertReport>(budgetMs, insertTogether(db, documents, budgetMs), {
+        sent: true,
+        occupied: 'unknown',
+        reason: `no answer within ${Math.round(budgetMs)} ms`,
+      });
     },
     read: (ids, budgetMs) => within(budgetMs, readStored(plants, ids, budgetMs), undefined),
   };

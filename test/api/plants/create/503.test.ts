@@ -12,13 +12,16 @@ import { render } from '../../corpus/case.ts';
 
 const database = testDatabase();
 const queue = testQueue();
-const startAt = (mongodbUrl: string) =>
-  startReplica({
-    MONGODB_URL: mongodbUrl,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET: TEST_SECRET,
-  });
+const startAt = (mongodbUrl: string, options?: { awaitReady: boolean }) =>
+  startReplica(
+    {
+      MONGODB_URL: mongodbUrl,
+      REDIS_URL: queue.url,
+      QUEUE_PREFIX: queue.prefix,
+      AUTH_SECRET: TEST_SECRET,
+    },
+    options,
+  );
 
 /** As a client with a key sends it. */
 const post = (url: string) =>
@@ -27,7 +30,10 @@ const ready = async ({ internalUrl }: Replica) => (await fetch(`${internalUrl}/r
 
 describe('5001: not stored, for certain, because nothing was sent', () => {
   test('from a replica whose database was never there; it starts all the same', async () => {
-    await using replica = await startAt(`mongodb://127.0.0.1:${await freePort()}/none?directConnection=true`);
+    await using replica = await startAt(
+      `mongodb://127.0.0.1:${await freePort()}/none?directConnection=true`,
+      { awaitReady: false },
+    );
     expectRefusal(await post(replica.url), 503, 5001);
     expect(await ready(replica)).toBe(false);
   });
@@ -35,7 +41,7 @@ describe('5001: not stored, for certain, because nothing was sent', () => {
   test('with a database that takes connections and says nothing', async () => {
     await using proxy = await mongoProxy(Number(new URL(database.url).port));
     proxy.stall();
-    await using replica = await startAt(proxy.url(database.name));
+    await using replica = await startAt(proxy.url(database.name), { awaitReady: false });
     expectRefusal(await post(replica.url), 503, 5001);
     expect(proxy.seen('insert')).toEqual([]);
   });

@@ -1,17 +1,21 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
-import type { ApiEvents } from '../../events.ts';
+import type { AnsweredRequest, ApiEvents } from '../../events.ts';
 
 /** Hands every finished request to the records: how it ended and how long it took. */
 export const requestRecords = plugin(async (app: FastifyInstance, options: { events: ApiEvents }) => {
   app.addHook('onResponse', (request, reply, next) => {
-    options.events.answered({
-      request: request.id,
-      method: request.method,
-      status: reply.statusCode,
-      error: reply.refusedWith,
-      ms: reply.elapsedTime,
-    });
+    options.events.answered(recordOf(request, reply));
     next();
   });
 });
+
+export function recordOf(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
+  return {
+    request: request.id,
+    method: request.method,
+    status: reply.statusCode,
+    error: reply.refusedWith,
+    ms: reply.elapsedTime,
+  };
+}

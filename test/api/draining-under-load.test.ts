@@ -1,0 +1,175 @@
+import { Agent, request } from 'node:http';
+import { join } from 'node:path';
+import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
+import { Queue } from 'bullmq';
+import { MongoClient } from 'mongodb';
+import { afterAll, expect, test, vi } from 'vitest';
+import { ready } from '../harness/api.ts';
+import { mongoProxy } from '../harness/mongo-proxy.ts';
+import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
+import { type Program, startProgram } from '../harness/program.ts';
+import { testDatabase, testQueue } from '../harness/servers.ts';
+import { TEST_SECRET, token } from '../harness/tokens.ts';
+import { waitFor } from '../harness/wait-for.ts';
+
+const database = testDatabase();
+const queue = testQueue();
+const mongo = new MongoClient(database.url, { useBigInt64: true });
+const plants = mongo.db().collection<{ _id: bigint }>('plants');
+afterAll(() => mongo.close());
+
+/** Draining alone may take 10 s. */
+vi.setConfig({ testTimeout: 40_000 });
+
+const main = join(import.meta.dirname, '../../services/api/src/main.ts');
+async function start(environment: Record<string, string> = {}): Promise<Program> {
+  const program = await startProgram(main, {
+    MONGODB_URL: database.url,
+    REDIS_URL: queue.url,
+    QUEUE_PREFIX: queue.prefix,
+    AUTH_SECRET: TEST_SECRET,
+    PORT: '0',
+    ...environment,
+  });
+  await ready(program.listening.internal);
+  return program;
+}
+
+/** From SIGTERM to the exit, which has to be a good one. */
+async function drain(program: Program): Promise<number> {
+  const started = performance.now();
+  expect(await program.stop()).toBe(0);
+  return performance.now() - started;
+}
+
+type Served = { id: bigint; status: number; closes: boolean };
+
+/** One request on the agent's connection. Rejects when the connection is cut. */
+function createOn(agent: Agent, url: string): Promise<Served> {
+  const id = freshId();
+  return new Promise((resolve, reject) => {
+    const post = request(`${url}/plants`, {
+      agent,
+      method: 'POST',
+      headers: { authorization: `Bearer ${token()}`, 'content-type': 'application/json' },
+    });
+    post.on('error', reject);
+    post.on('response', (response) => {
+      response.resume();
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({ id, status: response.statusCode ?? 0, closes: response.headers.connection === 'close' }),
+      );
+    });
+    post.end(plantJson({ id, name: 'a' }));
+  });
+}
+
+/** A client with one kept-alive connection, which goes elsewhere when it is told that the connection closes. */
+async function client(url: string): Promise<Served[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const served: Served[] = [];
+  do served.push(await createOn(agent, url));
+  while (!served.at(-1)?.closes);
+  agent.destroy();
+  return served;
+}
+
+test('SIGTERM under load: no accepted request is cut, every 200 is stored and announced, the exit is clean', async () => {
+  const program = await start({ DRAIN_MS: '1000' });
+  const url = String(program.listening.url);
+  await waitFor(() => announces(url), { withinMs: 10_000, what: 'it announces what it creates' });
+  const before = { plants: await plants.countDocuments(), lines: program.log.length };
+  const clients = Array.from({ length: 32 }, () => client(url));
+  await waitFor(async () => (await plants.countDocuments()) > before.plants + 300, {
+    withinMs: 15_000,
+    what: 'there is load',
+  });
+
+  const exit = drain(program);
+  // New clients are served until it takes no connection any more.
+  await waitFor(async () => (await fetch(`${program.listening.internal}/readyz`)).status === 503, {
+    withinMs: 5_000,
+    what: 'readiness fails',
+  });
+  const late = await client(url);
+
+  const served = [...(await Promise.all(clients)).flat(), ...late];
+  expect(await exit).toBeLessThan(10_000);
+  expect(served.filter(({ status }) => status !== 200)).toEqual([]);
+  const ids = { _id: { $in: served.map(({ id }) => id) } };
+  expect(await plants.countDocuments(ids)).toBe(served.length);
+  expect(await plants.countDocuments()).toBe(before.plants + served.length);
+  const commits = new Set((await plants.distinct('commit', ids)).map(String));
+  expect(commits.difference(await announcedCommits())).toEqual(new Set());
+  expect(program.log.slice(before.lines).filter(({ level }) => Number(level) > 30)).toEqual([]);
+});
+
+/** Whether what is created now is on the queue afterwards. */
+async function announces(url: string): Promise<boolean> {
+  const id = freshId();
+  await postPlant(url, { id, name: 'a' });
+  const commits = await plants.distinct('commit', { _id: id });
+  return (await announcedCommits()).has(String(commits[0]));
+}
+
+test('what is in flight when the listener closes is answered first', async () => {
+  await using proxy = await mongoProxy(Number(new URL(database.url).port));
+  const program = await start({ MONGODB_URL: proxy.url(database.name), DRAIN_MS: '0' });
+  const url = String(program.listening.url);
+  const agents = Array.from({ length: 50 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  await Promise.all(agents.map((agent) => createOn(agent, url)));
+
+  // Longer than a commit holds the next one back, so that all are on their way before the first is answered.
+  proxy.delay(400);
+  const before = proxy.seen('insert').length;
+  const answers = Promise.all(agents.map((agent) => createOn(agent, url)));
+  const underWay = () =>
+    proxy
+      .seen('insert')
+      .slice(before)
+      .flatMap(({ body }) => body['documents']);
+  await waitFor(() => underWay().length === agents.length, { withinMs: 10_000, what: 'all are under way' });
+  const exit = drain(program);
+  expect((await answers).map(({ status }) => status)).toEqual(agents.map(() => 200));
+  expect(await exit).toBeLessThan(3_000);
+  for (const agent of agents) agent.destroy();
+});
+
+test('it exits in time although a client is idle and another never finishes its request', async () => {
+  const program = await start({ DRAIN_MS: '500' });
+  const url = String(program.listening.url);
+  const idle = new Agent({ keepAlive: true });
+  await createOn(idle, url);
+  const halfSent = request(`${url}/plants`, { method: 'POST', headers: { 'content-length': '100' } });
+  halfSent.on('error', () => {});
+  halfSent.flushHeaders();
+  expect(await drain(program)).toBeLessThan(10_000);
+  idle.destroy();
+});
+
+test('it drains with its database gone and its queue gone', async () => {
+  await using proxy = await mongoProxy(Number(new URL(database.url).port));
+  const program = await start({
+    MONGODB_URL: proxy.url(database.name),
+    REDIS_URL: 'redis://127.0.0.1:1',
+    DRAIN_MS: '500',
+  });
+  const url = String(program.listening.url);
+  expect((await postPlant(url, { id: freshId(), name: 'a' })).status).toBe(200);
+  await proxy.refuse();
+  const answer = postPlant(url, { id: freshId(), name: 'b' });
+  const exit = drain(program);
+  expect((await answer).body.error).toBe(5001);
+  expect(await exit).toBeLessThan(10_000);
+});
+
+async function announcedCommits(): Promise<Set<string>> {
+  const jobs = new Queue(CREATIONS_QUEUE, { connection: { url: queue.url }, prefix: queue.prefix });
+  try {
+    const waiting = await jobs.getJobs(['waiting', 'active', 'delayed', 'failed']);
+    return new Set(waiting.map(({ data }) => String(data.commit)));
+  } finally {
+    await jobs.close();
+  }
+}

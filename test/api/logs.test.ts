@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ready } from '../harness/api.ts';
+import { type MongoProxy, mongoProxy } from '../harness/mongo-proxy.ts';
+import { freshId, postPlant } from '../harness/post-plant.ts';
+import { type Program, startProgram } from '../harness/program.ts';
+import { exchange } from '../harness/raw-http.ts';
+import { testDatabase, testQueue } from '../harness/servers.ts';
+import { TEST_SECRET, token } from '../harness/tokens.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { rejectedTokens } from './corpus/access-tokens.ts';
+import { type RequestParts, render } from './corpus/case.ts';
+import { inChunks } from './corpus/chunked.ts';
+
+const database = testDatabase();
+const queue = testQueue();
+let proxy: MongoProxy;
+let api: Program;
+let url: string;
+
+beforeAll(async () => {
+  proxy = await mongoProxy(Number(new URL(database.url).port));
+  api = await startProgram(join(import.meta.dirname, '../../services/api/src/main.ts'), {
+    MONGODB_URL: proxy.url(database.name),
+    REDIS_URL: queue.url,
+    QUEUE_PREFIX: queue.prefix,
+    AUTH_SECRET: TEST_SECRET,
+    INSTANCE: 'api-7',
+    DRAIN_MS: '0',
+    PORT: '0',
+  });
+  url = String(api.listening.url);
+  await ready(api.listening.internal);
+});
+afterAll(async () => {
+  await api?.stop();
+  await proxy?.close();
+});
+
+/** The lines that the work leaves behind, told by a last one that is known to come. */
+async function linesOf(work: () => Promise<unknown>) {
+  const before = api.log.length;
+  await work();
+  const mark = `mark-${freshId()}`;
+  const headers = { 'X-Request-Id': mark, Authorization: undefined };
+  await exchange(url, render({ headers }));
+  await waitFor(() => api.log.some(({ request }) => request === mark), {
+    withinMs: 5_000,
+    what: 'the last line',
+  });
+  return api.log.slice(before).filter(({ request }) => request !== mark);
+}
+
+const createOne = () => postPlant(url, { id: freshId(), name: 'a' });
+
+test('successful creates leave no line', async () => {
+  expect(await linesOf(() => Promise.all(Array.from({ length: 50 }, createOne)))).toEqual([]);
+});
+
+test.each<[string, RequestParts, { status: number; error: number }]>([
+  ['a refused token', { headers: { Authorization: 'Bearer x' } }, { status: 401, error: 2001 }],
+  ['a refused plant', { body: '{}' }, { status: 400, error: 1001 }],
+  ['an unknown path', { target: '/x' }, { status: 404, error: 3000 }],
+  ['a target that cannot be decoded', { target: '/%ff' }, { status: 400, error: 1007 }],
+  ['an unknown expectation', { headers: { Expect: 'x' } }, { status: 417, error: 1007 }],
+])('%s leaves one line, with its request id', async (_, parts, refusal) => {
+  const request = `request-${freshId()}`;
+  const headers = { ...parts.headers, 'X-Request-Id': request };
+  const lines = await linesOf(() => exchange(url, render({ ...parts, headers })));
+  const line = {
+    level: 30,
+    msg: 'request refused',
+    service: 'api',
+    instance: 'api-7',
+    request,
+    method: 'POST',
+    ...refusal,
+  };
+  expect(lines).toEqual([{ ...line, ms: expect.any(Number), time: expect.stringMatching(/^2\d{3}-.*Z$/) }]);
+});
+
+test.each<[string, RequestParts, number]>([
+  ['bytes that are no HTTP', { edit: () => '\0\0\0\0' }, 400],
+  ['a head that is too large', { headers: { 'X-Note': 'a'.repeat(17_000) } }, 431],
+  ['a body that breaks half-way', { edit: inChunks(() => 'xyz\r\n') }, 400],
+])('%s leaves one line, with the request id of the answer', async (_, parts, status) => {
+  let request: string | undefined;
+  const lines = await linesOf(async () => {
+    request = (await exchange(url, render(parts))).headers.get('x-request-id');
+  });
+  expect(lines).toMatchObject([{ level: 30, request, status, error: 1007 }]);
+});
+
+test('a slow create leaves one line, although it succeeded', async () => {
+  proxy.delay(600);
+  const lines = await linesOf(createOne).finally(() => proxy.delay(0));
+  expect(lines).toMatchObject([{ level: 40, msg: 'request was slow', status: 200, ms: expect.any(Number) }]);
+});
+
+test('a create that fails leaves one line of its own, and its commit says why', async () => {
+  proxy.plan('insert', 'lose request', 'lose request');
+  const lines = await linesOf(createOne);
+  expect(lines.filter(({ msg }) => msg === 'request failed')).toMatchObject([
+    { level: 40, status: 503, error: 5002 },
+  ]);
+  const commits = lines.filter(({ msg }) => msg === 'commit was not acknowledged');
+  expect(commits).toMatchObject(
+    [1, 2].map(() => ({ level: 40, insert: 'unknown', reason: expect.stringMatching(/\w/) })),
+  );
+  expect(lines).toHaveLength(3);
+});
+
+test('no line holds a token, a secret or a plant’s name', async () => {
+  const name = `name-${freshId()}`;
+  const secrets = [
+    token(),
+    ...rejectedTokens.map(({ headers }) => String(headers?.['Authorization']).slice(7)),
+  ];
+  await linesOf(async () => {
+    for (const subject of rejectedTokens) await exchange(url, render(subject));
+    await postPlant(url, { id: freshId(), name });
+    await exchange(
+      url,
+      render({ target: `/plants?access_token=${token()}`, headers: { Authorization: undefined } }),
+    );
+  });
+  const text = api.log.map((line) => JSON.stringify(line)).join('\n');
+  expect(text).not.toMatch(/eyJ|bearer/i);
+  expect(text).not.toContain(TEST_SECRET);
+  expect(text).not.toContain(name);
+  expect(secrets.filter((secret) => secret.length > 12 && text.includes(secret))).toEqual([]);
+});
