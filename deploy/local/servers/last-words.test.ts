@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { LastWords } from './last-words.ts';
+
+test.each([
+  [
+    'mongod: its first error',
+    [
+      '{"t":{"$date":"2026-01-01"},"s":"I","c":"CONTROL","msg":"MongoDB starting"}',
+      '{"s":"E","c":"CONTROL","msg":"Error setting up listener","attr":{"error":{"code":9001,"codeName":"SocketException","errmsg":"Address already in use"}}}',
+      '{"s":"F","c":"CONTROL","msg":"later","attr":{"error":"Interrupted"}}',
+    ],
+    'Address already in use',
+  ],
+  [
+    'Redis: its last complaint',
+    [
+      '77:C 21 Nov 2026 05:00:00.000 # oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo',
+      '77:M 21 Nov 2026 05:00:00.001 # Could not create server TCP listening socket 127.0.0.1:1: bind: Permission denied',
+      '77:M 21 Nov 2026 05:00:00.002 * bye',
+    ],
+    'Could not create server TCP listening socket 127.0.0.1:1: bind: Permission denied',
+  ],
+  [
+    'a service that threw: the error, not its stack',
+    [
+      '{"level":30,"msg":"x"}',
+      'api: Error: listen EADDRNOTAVAIL: 10.0.0.1',
+      '    at Server.listen (node:net:1)',
+      '',
+    ],
+    'api: Error: listen EADDRNOTAVAIL: 10.0.0.1',
+  ],
+  [
+    'a service with settings it cannot use',
+    ['{"level":30}', 'api: configuration: PORT: no'],
+    'api: configuration: PORT: no',
+  ],
+  ['silence', [], 'it said nothing'],
+])('%s', (_case, lines, reason) => {
+  const words = new LastWords();
+  for (const line of lines) words.hear(Buffer.from(`${line}\n`));
+  expect(words.reason()).toBe(reason);
+});
+
+test('a line that arrives in pieces is one line, and a line without an end counts', () => {
+  const words = new LastWords();
+  for (const piece of ['nginx: [emerg] ', 'bind() failed', '\nstill', ' failing'])
+    words.hear(Buffer.from(piece));
+  expect(words.reason()).toBe('still failing');
+});
