@@ -53,6 +53,24 @@ test('Redis full of waiting jobs neither stops the worker nor spins it: jobs are
   }
 }, 60_000);
 
+test('Redis that evicts jobs, lists and all under pressure: nothing is lost', async () => {
+  await storeAndRing(50, 3);
+  const used = Number(/used_memory:(\d+)/.exec(await system.redis.info('memory'))?.[1]);
+  await system.redis.config('SET', 'maxmemory-policy', 'allkeys-random');
+  await system.redis.config('SET', 'maxmemory', String(used + 20_000));
+  try {
+    await storeAndRing(200, 3);
+    expect(Number(/evicted_keys:(\d+)/.exec(await system.redis.info('stats'))?.[1])).toBeGreaterThan(0);
+    await system.start();
+    await storeAndRing(50, 3);
+  } finally {
+    await system.redis.config('SET', 'maxmemory', '0');
+    await system.redis.config('SET', 'maxmemory-policy', 'noeviction');
+  }
+  await untilSettled(system.database, { withinMs: 30_000 });
+  await expectSettled(system.database);
+}, 60_000);
+
 test('Redis turned replica, which refuses all writes, and back: the worker goes on by itself', async () => {
   const worker = await system.start();
   await storeAndRing(1, 1);
