@@ -34,8 +34,9 @@ export function workerEvents(logger: Logger, registry: Registry) {
       metrics.poison.inc(poison.length);
       for (const plant of poison) logger.error(plant, 'plant cannot be processed');
     },
-    ran(_commits: number, plants: number, ms: number): void {
+    ran(commits: number, plants: number, ms: number): void {
       away = false;
+      metrics.runCommits.observe(commits);
       metrics.runPlants.observe(plants);
       metrics.runDurations.observe(ms / 1_000);
     },

@@ -20,9 +20,15 @@ export function workerMetrics(registry: Registry) {
       buckets: [...durations, 10, 30, 60],
       registers,
     }),
+    runCommits: new Histogram({
+      name: 'plants_run_commits',
+      help: 'Commits, and so jobs, that shared a run.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+      registers,
+    }),
     runPlants: new Histogram({
       name: 'plants_run_plants',
-      help: 'Plants per run, which handles the commits of many jobs.',
+      help: 'Plants per run.',
       buckets: [0, 1, 5, 10, 50, 100, 500, 1_000, 2_500, 5_000, 10_000],
       registers,
     }),

@@ -40,7 +40,7 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
 
   const worker = new Worker<CreationJob>(
     CREATIONS_QUEUE,
-    async ({ id, data, name: _name }) => {
+    async ({ id, data }) => {
       inHand++;
       try {
         await deps.process({ id: id ?? '', plants: data.plants ?? 0, traceparent: data.traceparent });
