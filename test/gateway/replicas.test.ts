@@ -74,7 +74,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
   }
 
   test('all three serve', async () => {
-    const load = await warmLoad();
+    await using load = await warmLoad();
     const outcomes = await load.stop();
     expect(failures(outcomes)).toEqual([]);
     const lines = await gateway.accessLog((lines) => lines.length >= outcomes.length);
@@ -84,7 +84,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
   });
 
   test('one is killed: no create fails but those it had in its hands, and it comes back', async () => {
-    const load = await warmLoad();
+    await using load = await warmLoad();
     const killed = performance.now();
     await kill(replica(0));
     const gone = performance.now();
@@ -104,7 +104,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
   });
 
   test('one is stopped: nobody waits over 5 s, and the others serve on', async () => {
-    const load = await warmLoad();
+    await using load = await warmLoad();
     replica(1).signal('SIGSTOP');
     await progress(load, WARM);
     await waitFor(() => load.outcomes.some(({ status }) => status === 503), {
@@ -125,7 +125,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
   });
 
   test('they restart one after the other: not one create fails', { timeout: 60_000 }, async () => {
-    const load = await warmLoad();
+    await using load = await warmLoad();
     for (const at of [0, 1, 2]) {
       expect(await replica(at).stop()).toBe(0);
       await restart(at);
@@ -137,7 +137,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
   });
 
   test('all are gone: 5001 or 5002 within 5 s; one back is enough', async () => {
-    const load = await warmLoad();
+    await using load = await warmLoad();
     await Promise.all(replicas.map(kill));
     await waitFor(() => load.outcomes.some(({ error }) => error === errorCatalogue.notStored.error), {
       withinMs: 5_000,

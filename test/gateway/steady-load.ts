@@ -4,19 +4,18 @@ import { json } from 'node:stream/consumers';
 import { freshId, plantJson } from '../harness/post-plant.ts';
 import { token } from '../harness/tokens.ts';
 
-/** What became of one create, with its times by `performance.now()`. */
+/** What became of one create, with its times by `performance.now()`. Status 0: the connection was cut. */
 export type Outcome = { id: bigint; status: number; error?: number; began: number; ended: number };
 
 /** Clients that create one plant after the other, each waiting for its answer, on connections they keep. */
-export type SteadyLoad = {
+export type SteadyLoad = AsyncDisposable & {
   outcomes: readonly Outcome[];
   /** Resolves when the last answer is there. */
   stop: () => Promise<readonly Outcome[]>;
 };
 
-export function startLoad(url: string, clients: number): SteadyLoad {
+export function startLoad(url: string, clients: number, accessToken = token()): SteadyLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: clients });
-  const accessToken = token();
   const outcomes: Outcome[] = [];
   let stopping = false;
 
@@ -24,21 +23,19 @@ export function startLoad(url: string, clients: number): SteadyLoad {
     while (!stopping) {
       const id = freshId();
       const began = performance.now();
-      const answer = await create(url, agent, accessToken, id);
+      const answer = await create(url, agent, accessToken, id).catch(() => ({ status: 0 }));
       outcomes.push({ id, ...answer, began, ended: performance.now() });
     }
   }
 
   const working = Promise.all(Array.from({ length: clients }, client));
-  return {
-    outcomes,
-    stop: async () => {
-      stopping = true;
-      await working;
-      agent.destroy();
-      return outcomes;
-    },
-  };
+  async function stop(): Promise<readonly Outcome[]> {
+    stopping = true;
+    await working;
+    agent.destroy();
+    return outcomes;
+  }
+  return { outcomes, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
 }
 
 async function create(
