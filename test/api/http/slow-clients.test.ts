@@ -74,11 +74,11 @@ test.concurrent('an idle connection stays open for 10 s, longer than a gateway k
   expect(performance.now() - idle).toBeGreaterThan(9_900);
 });
 
-test.concurrent('200 slow clients hold nobody up', async ({ expect }) => {
+test.concurrent('200 slow clients hold nobody up: others are served while they wait', async ({ expect }) => {
   const slow = await Promise.all(Array.from({ length: 200 }, () => rawConnection(api.url)));
   for (const connection of slow) connection.send('POST /plants HTTP/1.1\r\nHost:');
-  const started = performance.now();
-  expect((await postPlant(api.url, { id: freshId(), name: 'quick' })).status).toBe(200);
-  expect(performance.now() - started).toBeLessThan(1_000);
+  const cut = Promise.race(slow.map(({ closed }) => closed));
+  const served = postPlant(api.url, { id: freshId(), name: 'quick' }).then(({ status }) => status);
+  expect(await Promise.race([served, cut])).toBe(200);
   await Promise.all(slow.map((connection) => connection[Symbol.asyncDispose]()));
 });
