@@ -38,7 +38,7 @@ const settings = {
   AUTH_SECRET: str({ default: undefined }),
   AUTH_PUBLIC_KEY: str({ default: undefined }),
   AUTH_JWKS_URL: str({ default: undefined }),
-  AUTH_JWKS_CACHE_S: wholeNumber(1, 86_400)({ default: 300 }),
+  AUTH_JWKS_CACHE_S: wholeNumber(1, 3_600)({ default: 300 }),
   AUTH_ISSUER: str({ default: undefined }),
   AUTH_AUDIENCE: str({ default: undefined }),
   AUTH_SCOPE: str({ default: undefined }),
