@@ -15,6 +15,5 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // A test that passes at the second attempt has told something: it is not hidden.
     retry: 0,
-    reporters: process.env['CI'] === 'true' ? ['dot'] : ['default'],
   },
 });

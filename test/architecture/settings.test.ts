@@ -5,11 +5,12 @@ import { expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 
 /** Names of variables in a `settings` table of the code: `NAME: str(…)`. */
-const DECLARED = /^ {2}([A-Z][A-Z0-9_]+): (?:str|port|bool|url|list|wholeNumber|num)\b/gm;
+const DECLARED = /^ {2}([A-Z][A-Z0-9_]+): (?:optional|str|port|bool|url|list|wholeNumber|num)\b/gm;
 
 const declared = new Set(
   [
     'packages/platform/src/common-settings.ts',
+    'deploy/local/config.ts',
     ...globSync('services/*/src/**/config.ts', { cwd: root }),
   ].flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(DECLARED)].map(([, name]) => name as string),
@@ -21,7 +22,7 @@ const documented = new Set(
   ),
 );
 
-test('every setting of the services is documented in docs/operations.md', () => {
+test('every setting of the services and of npm start is documented in docs/operations.md', () => {
   expect(declared.size).toBeGreaterThan(20);
   expect([...declared].filter((name) => !documented.has(name))).toEqual([]);
 });
