@@ -123,6 +123,32 @@ test('a poison plant that is mended is processed with nobody ringing for it', as
   });
 });
 
+test('a mark that names no commit stops neither the worker nor the relay', async () => {
+  const [stray] = (await storeCommit(plants, 1)).plants;
+  await plants.updateOne({ _id: stray?._id as bigint }, { $set: { commit: 'no commit' as never } });
+  await storeCommit(plants, 3);
+  await start();
+  const but = [stray?._id as bigint];
+  await untilSettled(database, { but });
+  await expectSettled(database, { but });
+});
+
+test('a job that fails again and again keeps one stack trace, not all of them', async () => {
+  const { commit } = await storeCommit(plants, 1, { name: 5 as never });
+  await ring(commit);
+  const worker = await start({ RELAY_AGE_MS: '30000' });
+  for (let failures = 1; failures <= 4; failures++) {
+    await waitFor(async () => (await worker.metric('plants_jobs_total', 'outcome="failed"')) === failures, {
+      withinMs: 10_000,
+      what: 'the job failed again',
+    });
+    await failedReason(commit);
+    const job = await queue.getJob(creationJobId(commit));
+    expect(job?.stacktrace).toHaveLength(1);
+    await job?.retry('failed');
+  }
+});
+
 test('many poison plants in one commit are named in a reason of bounded length', async () => {
   const { commit, plants: stored } = await storeCommit(plants, 300, { name: 5 as never });
   await ring(commit, 300);

@@ -1,3 +1,4 @@
+import { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { creationJobId } from '../../packages/contracts/src/creation-job.ts';
 import { type PrivateServer, privateRedis } from '../harness/private-servers.ts';
@@ -148,7 +149,6 @@ test('a queue that an operator paused is left paused, and its commits are done o
 /** A job that failed as one does that stalled too often: without any code of ours having run. */
 async function failedJob(commit: string): Promise<void> {
   await system.ring(commit, 1);
-  const { Worker } = await import('bullmq');
   const taker = new Worker(system.queue.name, null, { connection: system.redis, prefix: '{relay}' });
   try {
     const job = await taker.getNextJob('token');

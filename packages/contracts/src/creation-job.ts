@@ -12,7 +12,7 @@ export type CreationJob = {
   version: 1;
   /** The commit's ObjectId, 24 hexadecimal digits. */
   commit: string;
-  /** How many plants the commit stored, as far as its publisher knew; 0 when the relay rang. */
+  /** How many plants the commit has pending, as far as its announcer knew: a guess, to share the work evenly. */
   plants: number;
   /** W3C trace context of the first request of the commit that carried one. */
   traceparent?: string;
@@ -30,6 +30,12 @@ export function commitOfJob(jobId: string): string | undefined {
 
 /**
  * Nothing of a completed job is kept: its id would swallow a later ring for the same commit. Failed jobs are kept
- * until the relay drives them again.
+ * until the relay drives them again; of their stack traces the last, since a poison plant's job fails for as long as
+ * the plant stays, and BullMQ would keep each of them.
  */
-export const creationJobOptions = { removeOnComplete: true, removeOnFail: false, attempts: 1 } as const;
+export const creationJobOptions = {
+  removeOnComplete: true,
+  removeOnFail: false,
+  attempts: 1,
+  stackTraceLimit: 1,
+} as const;

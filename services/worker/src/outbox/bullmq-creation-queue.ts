@@ -5,11 +5,9 @@ import {
   creationJobOptions,
   PLANTS_CREATED,
 } from '@plant-store/contracts/creation-job';
-import { Queue } from 'bullmq';
+import { lazyQueue } from '@plant-store/platform/lazy-queue';
 import type { Redis } from 'ioredis';
 import type { CreationQueue } from './creation-queue.ts';
-
-type BullmqQueue = Queue<CreationJob, void, typeof PLANTS_CREATED>;
 
 /**
  * The creation jobs in BullMQ.
@@ -20,19 +18,12 @@ export function bullmqCreationQueue(
   prefix: string,
   onError: (error: unknown) => void,
 ): CreationQueue & { close: () => Promise<void> } {
-  let opened: BullmqQueue | undefined;
+  const lazy = lazyQueue<CreationJob, typeof PLANTS_CREATED>(CREATIONS_QUEUE, redis, prefix, onError);
 
-  /** A queue whose opening failed fails for good, so it is opened anew. */
-  async function queue(): Promise<BullmqQueue> {
+  async function queue() {
     if (redis.status !== 'ready') throw new Error('redis is unreachable');
-    opened ??= new Queue(CREATIONS_QUEUE, { connection: redis, prefix, skipWaitingForReady: true });
-    if (opened.listenerCount('error') === 0) opened.on('error', onError);
-    try {
-      await opened.waitUntilReady();
-    } catch (error) {
-      opened = undefined;
-      throw error;
-    }
+    const opened = lazy.open();
+    await opened.waitUntilReady();
     return opened;
   }
 
@@ -88,6 +79,6 @@ export function bullmqCreationQueue(
 
     dropWaiting: async () => (await queue()).drain(),
 
-    close: async () => opened?.close(),
+    close: lazy.close,
   };
 }

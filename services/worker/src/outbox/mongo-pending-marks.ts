@@ -6,6 +6,8 @@ import type { PendingMarks } from './pending-marks.ts';
 /** Marks a page looks at; grouped in the database, so that only the commits travel. */
 const PAGE_MARKS_MAX = 10_000;
 const OPERATION_MS_MAX = 5_000;
+/** Also leaves out whatever is no ObjectId, and so no commit of ours. */
+const BEFORE_ALL = '0'.repeat(24);
 
 /**
  * The marks in MongoDB, read by majority as the worker reads them: a ring for what is rolled back would find nothing.
@@ -21,9 +23,7 @@ export function mongoPendingMarks(client: MongoClient, database: string): Pendin
       const groups = await plants
         .aggregate<{ _id: ObjectId; plants: number }>(
           [
-            {
-              $match: { pending: true, ...(after !== undefined && { commit: { $gt: new ObjectId(after) } }) },
-            },
+            { $match: { pending: true, commit: { $gt: new ObjectId(after ?? BEFORE_ALL) } } },
             { $sort: { commit: 1 } },
             { $limit: PAGE_MARKS_MAX },
             { $group: { _id: '$commit', plants: { $sum: 1 } } },
