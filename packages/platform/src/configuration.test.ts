@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { port, str } from 'envalid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { list, networks, readEnvironment, wholeNumber } from './configuration.ts';
+import { networks, readEnvironment, wholeNumber } from './configuration.ts';
 
 const settings = {
   NAME: str(),
   PORT: port({ default: 3000 }),
-  PARTS: list({ default: [] }),
+  PARTS: networks({ default: [] }),
   SIZE: wholeNumber(1, 9)({ default: 5 }),
 };
 
@@ -19,10 +19,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('reads, defaults and converts', () => {
-  expect(readEnvironment({ NAME: 'n', PARTS: ' a, b,', SIZE: '' }, settings)).toMatchObject({
+  expect(readEnvironment({ NAME: 'n', PARTS: ' ::1, 10.0.0.1,', SIZE: '' }, settings)).toMatchObject({
     NAME: 'n',
     PORT: 3000,
-    PARTS: ['a', 'b'],
+    PARTS: ['::1', '10.0.0.1'],
     SIZE: 5,
   });
 });

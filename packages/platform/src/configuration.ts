@@ -97,9 +97,7 @@ export const wholeNumber = (min: number, max: number) =>
     return value;
   });
 
-/** A validator for comma separated lists; white space around the parts and empty parts do not count. */
-export const list = makeValidator<string[]>(splitList);
-
+/** White space around the parts and empty parts do not count. */
 function splitList(input: string): string[] {
   return input
     .split(',')

@@ -5,13 +5,11 @@ import {
   creationJobOptions,
   PLANTS_CREATED,
 } from '@plant-store/contracts/creation-job';
-import { Queue } from 'bullmq';
+import { lazyQueue } from '@plant-store/platform/lazy-queue';
 import type { Redis } from 'ioredis';
 
 /** Rings in flight at once; beyond it a ring is left to the relay, so a slow Redis costs no memory. */
 const RINGS_MAX = 256;
-
-type CreationQueue = Queue<CreationJob, void, typeof PLANTS_CREATED>;
 
 export type CreationAnnouncer = {
   announce: (commit: string, plants: number, traceparent: string | undefined) => void;
@@ -28,24 +26,8 @@ export function creationAnnouncer(
   prefix: string,
   on: { announced: () => void; missed: (reason: unknown) => void },
 ): CreationAnnouncer {
-  let queue: CreationQueue | undefined;
+  const queue = lazyQueue<CreationJob, typeof PLANTS_CREATED>(CREATIONS_QUEUE, redis, prefix, on.missed);
   const rings = new Set<Promise<unknown>>();
-
-  /** Opened at a ring that finds Redis there. A queue that fails to open fails for good, so it is opened anew. */
-  function openQueue(): CreationQueue {
-    if (queue !== undefined) return queue;
-    const opened: CreationQueue = new Queue(CREATIONS_QUEUE, {
-      connection: redis,
-      prefix,
-      skipWaitingForReady: true,
-    });
-    opened.on('error', on.missed);
-    opened.waitUntilReady().catch(() => {
-      if (queue === opened) queue = undefined;
-    });
-    queue = opened;
-    return opened;
-  }
 
   return {
     announce(commit, plants, traceparent) {
@@ -57,7 +39,8 @@ export function creationAnnouncer(
         plants,
         ...(traceparent !== undefined && { traceparent }),
       };
-      const ring = openQueue()
+      const ring = queue
+        .open()
         .add(PLANTS_CREATED, job, { jobId: creationJobId(commit), ...creationJobOptions })
         .then(on.announced, on.missed)
         .finally(() => rings.delete(ring));
@@ -65,7 +48,7 @@ export function creationAnnouncer(
     },
     async close() {
       await Promise.all(rings);
-      await queue?.close();
+      await queue.close();
     },
   };
 }

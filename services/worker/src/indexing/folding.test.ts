@@ -45,3 +45,17 @@ test('no cut leaves half a character', () => {
   expect(foldedName(`a${'🌹'.repeat(300)}`).isWellFormed()).toBe(true);
   expect(words(`a${'𝒜'.normalize('NFC')}${'𐐀'.repeat(100)}`).every((word) => word.isWellFormed())).toBe(true);
 });
+
+test.each([
+  ['marks in alternation', `a${'\u0301\u0323'.repeat(16_000)}`],
+  ['marks in two runs', `a${'\u0301'.repeat(16_000)}${'\u0323'.repeat(16_000)}`],
+  ['marks of a script that keeps them', `ก${'\u0e48\u0e38'.repeat(10_000)}`],
+])('%s, as long as a body may be, are cut before they are normalised', (_case, text) => {
+  expect(fold(text).length).toBeLessThanOrEqual(40);
+  expect(words(text).length).toBeLessThanOrEqual(1);
+});
+
+test('what one plant can cost is bounded by the text that is searched', () => {
+  expect(words(`${'- '.repeat(2_048)}beyond`)).toEqual([]);
+  expect(words(`${'- '.repeat(2_044)}within`)).toEqual(['within']);
+});

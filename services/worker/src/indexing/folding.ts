@@ -4,7 +4,12 @@ const FOLDED_LENGTH_MAX = 256;
 const WORDS_MAX = 200;
 const WORD_LENGTH_MAX = 64;
 
+/** What of one text is searched for words, in UTF-16 units: a bound on the time that one plant can cost. */
+const SEARCHED_LENGTH_MAX = 4_096;
+
 const PLAIN = /^[\x20-\x7e]*$/;
+/** Normalising is quadratic in the length of such a run; text is never longer (Unicode UAX #15, Stream-Safe Text). */
+const ENDLESS_MARKS = /(\p{M}{30})\p{M}+/gu;
 const ACCENTS = /[\u0300-\u036f]+/g;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 /** Scripts that write words without a space between them. */
@@ -19,7 +24,7 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
  */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
-  const bare = text.normalize('NFKD').replace(ACCENTS, '').normalize('NFKC');
+  const bare = text.replace(ENDLESS_MARKS, '$1').normalize('NFKD').replace(ACCENTS, '').normalize('NFKC');
   return bare.toUpperCase().toLowerCase().replaceAll('ς', 'σ');
 }
 
@@ -33,7 +38,7 @@ export function words(...texts: readonly (string | undefined)[]): string[] {
   const distinct = new Set<string>();
   for (const text of texts) {
     if (text === undefined) continue;
-    for (const word of wordsOf(fold(text))) {
+    for (const word of wordsOf(fold(wellFormedStart(text, SEARCHED_LENGTH_MAX)))) {
       if (distinct.size >= WORDS_MAX) return [...distinct];
       distinct.add(wellFormedStart(word, WORD_LENGTH_MAX));
     }

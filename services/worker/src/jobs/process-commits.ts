@@ -1,8 +1,12 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { type AuditEntry, creationEntry } from '../auditing/audit-entry.ts';
 import { type SearchEntry, searchEntry } from '../indexing/search-entry.ts';
 import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
 import { readPlant } from './read-plant.ts';
+
+/** Plants whose entries are made in one go: some milliseconds each at the very worst. */
+const PREPARED_AT_ONCE = 50;
 
 export type ProcessingDeps = {
   pending: PendingPlants;
@@ -30,7 +34,7 @@ export async function processCommits(
   const reportOf = (commit: string) => reports.get(commit) as CommitReport;
 
   for await (const page of deps.pending.pages(commits, pagePlantsMax)) {
-    const prepared = page.map(prepare);
+    const prepared = await prepareAll(page);
     const read = prepared.filter((plant) => 'search' in plant);
     const unreadable = prepared.filter((plant) => 'reason' in plant);
 
@@ -54,6 +58,16 @@ export async function processCommits(
 }
 
 type Prepared = { plant: PlantDocument; search: SearchEntry; audit: AuditEntry };
+
+/** Lets go of the event loop in between: locks have to be renewed, and health answered, whatever the plants hold. */
+async function prepareAll(page: readonly unknown[]): Promise<(Prepared | PoisonPlant)[]> {
+  const prepared: (Prepared | PoisonPlant)[] = [];
+  for (const [index, document] of page.entries()) {
+    if (index % PREPARED_AT_ONCE === PREPARED_AT_ONCE - 1) await breathe();
+    prepared.push(prepare(document));
+  }
+  return prepared;
+}
 
 /** The entries of one document, or why there are none: one document never fails another's run (E6). */
 function prepare(document: unknown): Prepared | PoisonPlant {

@@ -1,5 +1,5 @@
 import { commonSettings } from '@plant-store/platform/common-settings';
-import { list, readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
+import { networks, readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
 import type { LogLevel } from '@plant-store/platform/logger';
 import { str } from 'envalid';
 import { type Account, parseAccounts } from './accounts.ts';
@@ -29,7 +29,7 @@ const settings = {
   OPS_PORT: wholeNumber(0, 65_535)({ default: 3001 }),
   OPS_USERS: str(),
   OPS_ORIGIN: str({ default: undefined }),
-  TRUSTED_PROXIES: list({ default: [] }),
+  TRUSTED_PROXIES: networks({ default: [] }),
 };
 
 /** @throws ConfigurationError naming every fault of every variable, and no password. */

@@ -104,7 +104,9 @@ function admit(
   } catch {
     return new ApiError('tokenInvalid');
   }
-  if (typeof claims.sub !== 'string' || claims.sub === '') return new ApiError('tokenInvalid');
+  if (typeof claims.sub !== 'string' || claims.sub === '' || !isStorable(claims)) {
+    return new ApiError('tokenInvalid');
+  }
   if (scope !== undefined && !scopesOf(claims).includes(scope)) return new ApiError('scopeInsufficient');
   request.principal = {
     subject: claims.sub,
@@ -112,6 +114,11 @@ function admit(
     ...(typeof claims.jti === 'string' && { tokenId: claims.jti }),
   };
   return undefined;
+}
+
+/** A lone surrogate would be stored as another character, and a subject compare unequal to itself. */
+function isStorable({ sub, iss, jti }: Claims): boolean {
+  return [sub, iss, jti].every((claim) => typeof claim !== 'string' || claim.isWellFormed());
 }
 
 /** RFC 8693 §4.2: one string, separated by spaces. */
