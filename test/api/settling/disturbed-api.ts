@@ -11,7 +11,7 @@ import { waitFor } from '../../harness/wait-for.ts';
 /** No answer takes longer, whatever happens to the database. */
 const ANSWER_MS_MAX = 5_000;
 
-export const KEY = 'the-key-of-this-file';
+const KEY = 'the-key-of-this-file';
 
 export type DisturbedApi = {
   readonly replica: Replica;
