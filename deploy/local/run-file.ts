@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { replaceFile } from './data-directory.ts';
 import type { OpsUser } from './ops-users.ts';
 
@@ -15,8 +14,4 @@ export type RunFile = {
 
 export function writeRunFile(path: string, content: RunFile): void {
   replaceFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
-}
-
-export function removeRunFile(path: string): void {
-  rmSync(path, { force: true });
 }

@@ -24,10 +24,20 @@ async function start(stopped: Promise<string>): Promise<void> {
     lock.unlock();
   });
 
-  const system = await planLocalSystem(config, secrets, dataDir, terminal.row);
+  const planning = planLocalSystem(config, secrets, dataDir, terminal.row);
+  const system = await Promise.race([planning, stopped.then(() => undefined)]);
+  if (system === undefined) return terminal.event('stopped before anything was started');
 
   let serves = false;
+  /** A disk that is full for a while must not end what runs: the files are written again at the next change. */
   const keepFiles = () => {
+    try {
+      writeFiles();
+    } catch (error) {
+      terminal.event(`${files.run} cannot be kept current: ${(error as Error).message}`);
+    }
+  };
+  const writeFiles = () => {
     const processes = supervisor.processes();
     lock.remember(processes.map(({ pid }) => pid));
     if (!serves) return;
