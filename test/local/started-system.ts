@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { RunFile } from '@plant-store/local/run-file';
 import { waitFor } from '../harness/wait-for.ts';
 
-export const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../..');
 const NODE_VERSION = './deploy/local/node-version.js';
 const START_MS_MAX = 120_000;
 const READY = 'Ctrl-C stops everything';

@@ -45,15 +45,12 @@ async function python(args: readonly string[]): Promise<void> {
   });
   const dieWithUs = () => child.kill();
   process.once('exit', dieWithUs);
-  const endWithUs = () => child.kill();
-  process.once('exit', endWithUs);
   const stderr = text(child.stderr);
   const [code] = await once(child, 'close')
     .catch(() => {
       throw new Error('python3 is not installed');
     })
     .finally(() => process.off('exit', dieWithUs));
-  process.off('exit', endWithUs);
   if (code === 0) return;
   const lines = (await stderr).split('\n').map((line) => line.trim());
   const reason = lines.findLast((line) => line.startsWith('ERROR:')) ?? lines.findLast((line) => line !== '');
