@@ -77,8 +77,15 @@ if at_least 1.25.1; then GATEWAY_HTTP2_DIRECTIVE=on; fi
 export GATEWAY_RESOLVE='' GATEWAY_RESOLVER=''
 if printf '%s' "$GATEWAY_UPSTREAMS" | grep -q '[A-Za-z]' && at_least 1.27.3; then
   GATEWAY_RESOLVE=' resolve'
-  GATEWAY_RESOLVER=$(awk '$1 == "nameserver" { printf "%s%s", sep, $2 ~ /:/ ? "[" $2 "]" : $2; sep = " " }' /etc/resolv.conf)
+  # The first one alone: nginx would ask all of them in turn, and the others may never have heard of a container.
+  GATEWAY_RESOLVER=$(awk '$1 == "nameserver" { print $2 ~ /:/ ? "[" $2 "]" : $2; exit }' /etc/resolv.conf)
 fi
+
+# One open file for each connection, and some for logs and listeners, as far as the system lets us.
+GATEWAY_OPEN_FILES=$((GATEWAY_WORKER_CONNECTIONS + 64))
+hard_limit=$(ulimit -Hn)
+if [ "$hard_limit" != unlimited ] && [ "$hard_limit" -lt "$GATEWAY_OPEN_FILES" ]; then GATEWAY_OPEN_FILES=$hard_limit; fi
+export GATEWAY_OPEN_FILES
 
 # Workers of a master that runs as root would be "nobody", who cannot reach a private directory.
 export GATEWAY_ROOT=''

@@ -15,7 +15,7 @@ export type Seen = {
   headers: string[];
 };
 
-export type Received = {
+type Received = {
   /** Creates that reached it. */
   posts: number;
   /** Those among them that it answers late. */

@@ -64,8 +64,13 @@ outcome(begin);
 const admin = outcome(() => connectAsAdmin('127.0.0.1'));
 const hello = connect('127.0.0.1').hello();
 if (hello.isWritablePrimary && admin) complete(admin);
-const serves = (hello.isWritablePrimary && admin !== undefined) || (hello.secondary && hello.primary !== undefined);
+const serves =
+  (hello.isWritablePrimary && admin !== undefined) || (hello.secondary && hello.primary !== undefined);
 if (!serves) {
-  print(hello.setName ? 'the replica set has no primary, or this member does not follow it' : 'not in a replica set yet');
+  print(
+    hello.setName
+      ? 'the replica set has no primary, or this member does not follow it'
+      : 'not in a replica set yet',
+  );
   quit(1);
 }
