@@ -1,7 +1,6 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { files, kept, replaceFile } from './data-directory.ts';
-import { freePort } from './servers/free-port.ts';
+import { freePort, listenFailure } from './servers/free-port.ts';
 import { StartError } from './start-error.ts';
 
 /**
@@ -10,7 +9,7 @@ import { StartError } from './start-error.ts';
  * @throws StartError when it cannot be listened on.
  */
 export async function allot(host: string, port: number, variable: string): Promise<number> {
-  const failure = await tryToListen(host, port);
+  const failure = await listenFailure(host, port);
   if (failure === undefined) return port === 0 ? freePort() : port;
   if (failure === 'EADDRINUSE') {
     throw new StartError(
@@ -32,17 +31,8 @@ export async function serverPorts(dataDir: string): Promise<{ mongod: number; re
   const proposal = JSON.stringify(await fresh());
   const ports = JSON.parse(kept(path, () => proposal)) as { mongod: number; redis: number };
   for (const name of ['mongod', 'redis'] as const) {
-    if ((await tryToListen('127.0.0.1', ports[name])) !== undefined) ports[name] = await freePort();
+    if ((await listenFailure('127.0.0.1', ports[name])) !== undefined) ports[name] = await freePort();
   }
   replaceFile(path, `${JSON.stringify(ports)}\n`);
   return ports;
-}
-
-/** The error's code when listening is refused. */
-function tryToListen(host: string, port: number): Promise<string | undefined> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const server = createServer();
-  server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-  server.listen(port, host, () => server.close(() => resolve(undefined)));
-  return promise;
 }
