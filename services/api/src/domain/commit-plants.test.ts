@@ -51,8 +51,18 @@ test('an acknowledged insert is created, without a read', async () => {
   expect(deps.store.read).not.toHaveBeenCalled();
 });
 
-test('what was not sent is not stored, and is neither read nor announced', async () => {
-  const deps = told([notSent], []);
+test('what could not be sent at once is tried once more, and what could not be sent at all is not stored', async () => {
+  const soon = told([notSent, acknowledged], []);
+  expect(await commitPlants(soon, [creation(1n)])).toEqual(['created']);
+
+  const never = told([notSent, notSent], []);
+  expect(await commitPlants(never, [creation(1n)])).toEqual(['not-stored']);
+  expect(never.store.insert).toHaveBeenCalledTimes(2);
+  expect(never.announce).not.toHaveBeenCalled();
+});
+
+test('what was not sent after a long wait is not stored, and is neither read nor announced', async () => {
+  const deps = told([notSent], [], 1_200);
   expect(await commitPlants(deps, [creation(1n)])).toEqual(['not-stored']);
   expect(deps.store.insert).toHaveBeenCalledOnce();
   expect(deps.store.read).not.toHaveBeenCalled();

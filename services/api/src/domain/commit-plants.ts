@@ -35,7 +35,11 @@ export async function commitPlants(deps: CommitDeps, group: readonly Creation[])
   for (let sends = 0; sends < SENDS_MAX && open.length > 0 && remaining() > ROUND_TRIP_MS_MIN; sends++) {
     const report = await deps.store.insert(commit, open, Math.min(INSERT_MS_MAX, remaining() / 2));
     everSent ||= report.sent;
-    if (!everSent) break;
+    if (!everSent) {
+      // A connection that broke is soon replaced; a primary that is missing has been waited for already.
+      if (remaining() < 2 * INSERT_MS_MAX) break;
+      continue;
+    }
 
     const unacknowledged = open.filter(({ plant }) => !acknowledged(report, plant.id));
     for (const { plant } of open) if (acknowledged(report, plant.id)) outcomes.set(plant.id, 'created');
