@@ -18,7 +18,7 @@ import { testDatabase, testQueue } from '../harness/servers.ts';
 type Environment = Record<string, string>;
 
 /** One worker in this process, put together as in production. */
-export type WorkerInstance = AsyncDisposable & {
+type WorkerInstance = AsyncDisposable & {
   internalUrl: string;
   /** Its log lines so far, at info and above. */
   log: readonly Record<string, unknown>[];
@@ -28,7 +28,7 @@ export type WorkerInstance = AsyncDisposable & {
 };
 
 /** @param environment as the process would read it; the relay is quick, what else is left out has the defaults. */
-export async function startWorkerInstance(environment: Environment): Promise<WorkerInstance> {
+async function startWorkerInstance(environment: Environment): Promise<WorkerInstance> {
   const { config, secrets } = readWorkerConfig({
     RELAY_INTERVAL_MS: '100',
     RELAY_AGE_MS: '300',
