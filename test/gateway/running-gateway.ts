@@ -10,9 +10,12 @@ import { waitFor } from '../harness/wait-for.ts';
 const READY_MS_MAX = 10_000;
 const LOSSES_OF_A_PORT_MAX = 3;
 
-/** Undefined where nginx is not installed: the suites of this folder are then skipped, and say so. */
+/** Undefined where nginx is not installed: the suites of this folder are then skipped, and say so; CI fails. */
 export const installedNginx = await nginxVersion();
-if (installedNginx === undefined) process.stderr.write('test/gateway: skipped, nginx is not installed\n');
+if (installedNginx === undefined) {
+  if (process.env['CI'] === 'true') throw new Error('nginx is not installed');
+  process.stderr.write('test/gateway: skipped, nginx is not installed\n');
+}
 
 /** The real gateway, as `npm start` runs it. */
 export type RunningGateway = AsyncDisposable & {
