@@ -46,11 +46,14 @@ export function words(...texts: readonly (string | undefined)[]): string[] {
   return [...distinct];
 }
 
-function* wordsOf(folded: string): Iterable<string> {
-  for (const [run] of folded.matchAll(WORD)) {
-    if (PLAIN.test(run) || !UNSPACED.test(run)) yield run;
-    else for (const { segment, isWordLike } of segmenter.segment(run)) if (isWordLike) yield segment;
-  }
+function wordsOf(folded: string): readonly string[] {
+  const runs = folded.match(WORD) ?? [];
+  return UNSPACED.test(folded) ? runs.flatMap(segments) : runs;
+}
+
+function segments(run: string): string[] {
+  if (!UNSPACED.test(run)) return [run];
+  return [...segmenter.segment(run)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
 }
 
 /** Cut at a length, but never through a surrogate pair: half of one is no Unicode text. */
