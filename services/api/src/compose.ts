@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { plantIndexes } from '@plant-store/contracts/indexes';
 import { startInternalListener } from '@plant-store/platform/internal-listener';
 import type { Logger } from '@plant-store/platform/logger';
@@ -7,7 +8,7 @@ import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
 import { createRedis, producerConnection } from '@plant-store/platform/redis';
 import { Closers } from '@plant-store/platform/service';
 import type { FastifyListenOptions } from 'fastify';
-import { ObjectId } from 'mongodb';
+import { type MongoClient, ObjectId } from 'mongodb';
 import type { ApiConfig, ApiSecrets } from './config.ts';
 import { createPlant, type PlantStore } from './domain/create-plant.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
@@ -23,6 +24,10 @@ import { jwksKeys } from './tokens/jwks.ts';
 const RECENT_IDS = 100_000;
 /** Connections to the database: commits in flight, settling reads, and room to replace a broken one. */
 const CONNECTIONS_MAX = 16;
+
+/** How long a replica waits for its database before it listens all the same. */
+const FIRST_CONNECTION_MS_MAX = 3_000;
+const FIRST_CONNECTION_POLL_MS = 20;
 
 export type RunningApi = { url: string; internalUrl: string; close: () => Promise<void> };
 
@@ -91,6 +96,7 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
   closers.add(() => app.close());
 
   try {
+    await databaseOrPatience(mongo);
     const { host, port, reusePort } = config.http;
     const url = await app.listen({ host, port, reusePort } as FastifyListenOptions);
     logger.info({ url, internal: internal.url }, 'listening');
@@ -100,6 +106,15 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
     await closers.close();
     throw error;
   }
+}
+
+/**
+ * A gateway sends to a replica as soon as it listens: one that restarts among others would refuse what they could store.
+ * Where the database is down for all, listening and saying so is better than silence.
+ */
+async function databaseOrPatience(mongo: MongoClient): Promise<void> {
+  const deadline = performance.now() + FIRST_CONNECTION_MS_MAX;
+  while (performance.now() < deadline && !(await hasPrimary(mongo))) await pause(FIRST_CONNECTION_POLL_MS);
 }
 
 /** The store, with every insert recorded. */
