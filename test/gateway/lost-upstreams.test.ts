@@ -60,9 +60,10 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     await using alive = await startUpstream();
     await using gateway = await startGateway({ upstreams: [stopped.address, alive.address] });
     stopped.signal('SIGSTOP');
-    const started = performance.now();
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(gateway.url)));
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // By the gateway's own clock, whatever the machine has to do besides.
+    const lines = await gateway.accessLog((lines) => lines.length === answers.length);
+    for (const { seconds } of lines) expect(seconds).toBeLessThan(5);
 
     const unknown = answers.filter(({ status }) => status === 503);
     expect(unknown.length).toBeGreaterThan(0);

@@ -73,6 +73,12 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
     expect(stored).toBe(ids.length);
   }
 
+  /** Over 5 s, by the gateway's own clock, whatever the machine has to do besides. */
+  async function expectNobodyWaits(): Promise<void> {
+    const lines = await gateway.accessLog((lines) => lines.length > 0);
+    expect(lines.filter(({ seconds }) => seconds >= 5)).toEqual([]);
+  }
+
   test('all three serve', async () => {
     await using load = await warmLoad();
     const outcomes = await load.stop();
@@ -116,7 +122,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
     replica(1).signal('SIGCONT');
     const outcomes = await load.stop();
 
-    for (const { began, ended } of outcomes) expect(ended - began).toBeLessThan(5_000);
+    await expectNobodyWaits();
     for (const { status, error } of failures(outcomes)) expect([status, error]).toEqual([503, 5002]);
     // Once it is known to be silent, one request a second at most is spent on asking again.
     const later = failures(outcomes.filter(({ began }) => began > known));
@@ -124,7 +130,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
     await expectStored(outcomes);
   });
 
-  test('they restart one after the other: not one create fails', { timeout: 60_000 }, async () => {
+  test('they restart one after the other: not one create fails', { timeout: 120_000 }, async () => {
     await using load = await warmLoad();
     for (const at of [0, 1, 2]) {
       expect(await replica(at).stop()).toBe(0);
@@ -150,7 +156,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
       what: 'creates succeed again',
     });
     const outcomes = await load.stop();
-    for (const { began, ended } of outcomes) expect(ended - began).toBeLessThan(5_000);
+    await expectNobodyWaits();
     await expectStored(outcomes);
   });
 });

@@ -32,7 +32,7 @@ export type RunningGateway = AsyncDisposable & {
   accessLog: (enough: (lines: AccessLine[]) => boolean) => Promise<AccessLine[]>;
 };
 
-type AccessLine = { status: number; reqId: string } & Record<string, unknown>;
+type AccessLine = { status: number; reqId: string; seconds: number } & Record<string, unknown>;
 
 type Given = Pick<GatewayOptions, 'upstreams' | 'settings'> & { certificates?: string };
 
