@@ -15,7 +15,19 @@ export async function closedLoop(options: {
   firstId: number;
 }): Promise<LoadReport> {
   const { url, token, connections, seconds, firstId } = options;
-  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url, '--', String(firstId), token];
+  const args = [
+    '-t1',
+    '--timeout',
+    '10s',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '-s',
+    script,
+    url,
+    '--',
+    String(firstId),
+    token,
+  ];
   const { stdout } = await promisify(execFile)('wrk', args);
   return JSON.parse(stdout.trim().split('\n').at(-1) as string) as LoadReport;
 }

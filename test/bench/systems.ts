@@ -33,11 +33,15 @@ export async function startSystem(name: SystemName, ground: Ground, port: number
     PORT: String(port),
     QUEUE_PREFIX: '{bench}',
     DRAIN_MS: '0',
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: 'error',
   };
-  const children = Object.entries(programs[name]).map(([process, program]) => ({
-    process,
-    child: spawn('node', [program], { cwd: root, env: environment, stdio: ['ignore', 'inherit', 'inherit'] }),
+  const children = Object.entries(programs[name]).map(([part, program]) => ({
+    part,
+    child: spawn(process.execPath, [program], {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    }),
   }));
   const url = `http://127.0.0.1:${port}`;
   await untilResolved(async () => void (await fetch(url)), {
@@ -46,7 +50,7 @@ export async function startSystem(name: SystemName, ground: Ground, port: number
   });
   return {
     url,
-    processes: Object.fromEntries(children.map(({ process, child }) => [process, child.pid as number])),
+    processes: Object.fromEntries(children.map(({ part, child }) => [part, child.pid as number])),
     stop: async () => void (await Promise.all(children.map(({ child }) => end(child)))),
   };
 }
