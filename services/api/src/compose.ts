@@ -89,7 +89,10 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
   });
   const internal = await startInternalListener(
     config.internal,
-    { live: () => true, ready: async () => !drain.begun() && (await hasPrimary(mongo)) },
+    {
+      live: () => true,
+      ready: async () => app.server.listening && !drain.begun() && (await hasPrimary(mongo)),
+    },
     registry,
   );
   closers.add(() => internal.close());
