@@ -36,14 +36,15 @@ if (findOnPath('wrk') === undefined) {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
+const report = (server: string, choice: string) => say(`${server}: ${choice}`);
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 const mongod = await startMongod({
-  binary: await serverBinary('mongod', say),
+  binary: await serverBinary('mongod', report),
   dataDir: join(folder, 'mongodb'),
   port: await freePort(),
 });
 const redisServer = await startRedis({
-  binary: await serverBinary('redis-server', say),
+  binary: await serverBinary('redis-server', report),
   dataDir: join(folder, 'redis'),
   port: await freePort(),
 });
