@@ -89,9 +89,9 @@ say(
 for (const [connections, { ours, plain }] of Object.entries(results)) {
   const ratio = (of: (result: Result) => number) => {
     const ratios = ours.map((result, round) => of(result) / of(plain[round] as Result)).sort((a, b) => a - b);
-    const shown = [ratios[Math.floor(ratios.length / 2)], ratios[0], ratios.at(-1)].map((value) =>
-      value?.toFixed(2),
-    );
+    const middle = ratios.slice(Math.floor((ratios.length - 1) / 2), Math.floor(ratios.length / 2) + 1);
+    const median = middle.reduce((sum, value) => sum + value, 0) / middle.length;
+    const shown = [median, ratios[0], ratios.at(-1)].map((value) => value?.toFixed(2));
     return `${shown[0]} (${shown[1]} to ${shown[2]})`;
   };
   say(
