@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { within } from '@plant-store/platform/within';
 
 /** Longer than the gateway keeps an idle connection (2 s): by then it has closed ours, or was told to. */
 const LEAVE_MS_MAX = 2_200;
@@ -41,19 +42,13 @@ export function createDrain(noticeMs: number): Drain {
       // The plain one: that of an HTTP server also closes idle connections, which the gateway may be about to use.
       const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
       leaving = true;
-      await within(closed, Math.min(LEAVE_MS_MAX, noticeMs));
+      await within(Math.min(LEAVE_MS_MAX, noticeMs), closed, undefined);
       // Again and again: requests that began before we told so leave their connections open when they are answered.
       const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-      await within(closed, Math.min(LAST_ANSWERS_MS_MAX, end - performance.now()));
+      await within(Math.min(LAST_ANSWERS_MS_MAX, end - performance.now()), closed, undefined);
       clearInterval(sweep);
       // Who has not finished its request by now would hold the exit up for ever.
       server.closeAllConnections();
     },
   };
-}
-
-async function within(fact: Promise<void>, ms: number): Promise<void> {
-  const patience = new AbortController();
-  await Promise.race([fact, pause(ms, undefined, { signal: patience.signal }).catch(() => {})]);
-  patience.abort();
 }

@@ -1,5 +1,6 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { failedBeforeSending } from '@plant-store/platform/mongo-errors';
+import { within } from '@plant-store/platform/within';
 import { Binary, type Collection, type Db, type MongoClient, ObjectId } from 'mongodb';
 import type { Creation, InsertReport, PlantStore, StoredPlant } from '../domain/create-plant.ts';
 
@@ -112,15 +113,4 @@ function toStored({ _id, name, tag, commit, by, key }: PlantDocument): StoredPla
     commit: commit.toHexString(),
     ...(key !== undefined && { keyHash: key.toString('hex') }),
   };
-}
-
-/** The work's answer, or `late` after `ms`; what comes after that is dropped. The work itself must not reject. */
-function within<T>(ms: number, work: Promise<T>, late: T): Promise<T> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, late);
-    void work.then((value) => {
-      clearTimeout(timer);
-      resolve(value);
-    });
-  });
 }
