@@ -59,7 +59,7 @@ export async function planLocalSystem(
   }
   const { setting, users } = opsUsers(secrets.opsUsers, dataDir);
   const opsEnv = { ...addresses, OPS_HOST: '127.0.0.1', OPS_PORT: `${opsPort}`, OPS_USERS: setting };
-  const ops = service('ops', 'services/worker/src/ops/main.ts', await freePort(), opsEnv);
+  const ops = service('ops', 'services/ops/src/main.ts', await freePort(), opsEnv);
 
   return {
     url: urlOf(address),

@@ -25,7 +25,7 @@ const rules: Rule[] = [
   {
     rule: 'platform has no business word',
     files: /^packages\/platform\//,
-    forbidden: (target) => /^(?:services|packages\/contracts|deploy|test)\//.test(target),
+    forbidden: (target) => /^(?:services|packages\/(?:audit|contracts|search)|deploy|test)\//.test(target),
     instead: 'hand the word in as a parameter',
   },
   {
@@ -66,8 +66,8 @@ const rules: Rule[] = [
   },
   {
     rule: 'only compose.ts and main.ts put a service together',
-    files: /^services\/[^/]+\/src\/(?!(?:ops\/)?(?:compose|main)\.ts)/,
-    forbidden: (target) => /\/src\/(?:ops\/)?compose\.ts$/.test(target),
+    files: /^services\/[^/]+\/src\/(?!(?:compose|main)\.ts)/,
+    forbidden: (target) => /\/src\/compose\.ts$/.test(target),
     instead: 'take what you need as a typed parameter',
   },
 ];
@@ -85,7 +85,7 @@ function imports(file: string): Import[] {
 /** The path below the root for our own modules, the package's name for others. */
 function locate(file: string, specifier: string): string {
   if (specifier.startsWith('.')) return relative(root, resolve(root, dirname(file), specifier));
-  const own = /^@plant-store\/(contracts|platform)\/(.+)$/.exec(specifier);
+  const own = /^@plant-store\/(audit|contracts|platform|search)\/(.+)$/.exec(specifier);
   return own === null ? specifier : `packages/${own[1]}/src/${own[2]}.ts`;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StatusWords } from '../../services/worker/src/ops/status-words.ts';
+import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
 import { type PrivateServer, privateMongod, privateRedis } from '../harness/private-servers.ts';
 import { needsServers } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';

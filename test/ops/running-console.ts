@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { waitFor } from '../harness/wait-for.ts';
 
-const main = join(import.meta.dirname, '../../services/worker/src/ops/main.ts');
+const main = join(import.meta.dirname, '../../services/ops/src/main.ts');
 const START_MS_MAX = 20_000;
 
 export const operator = { name: 'olga', role: 'operator', password: 'correct:horse-battery' } as const;

@@ -1,7 +1,7 @@
 import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StatusWords } from '../../services/worker/src/ops/status-words.ts';
+import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
 import { testDatabase, testQueue } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { openQueue } from './creation-queue.ts';

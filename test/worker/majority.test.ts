@@ -1,10 +1,10 @@
+import { creationEntry } from '@plant-store/audit/ledger/audit-entry';
+import { sealEntries } from '@plant-store/audit/sealing/seal-entries';
+import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { createMongoClient } from '../../packages/platform/src/mongo.ts';
-import { creationEntry } from '../../services/worker/src/auditing/audit-entry.ts';
-import { sealEntries } from '../../services/worker/src/auditing/seal-entries.ts';
-import { searchEntry } from '../../services/worker/src/indexing/search-entry.ts';
 import { processCommits } from '../../services/worker/src/jobs/process-commits.ts';
 import { mongoPendingMarks } from '../../services/worker/src/outbox/mongo-pending-marks.ts';
 import { privateReplicaSet } from '../harness/private-servers.ts';

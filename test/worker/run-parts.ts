@@ -1,11 +1,11 @@
+import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
+import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
+import type { AuditLog } from '@plant-store/audit/sealing/audit-log';
+import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
+import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import { auditIndexes, plantIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
 import { ensureIndexes } from '../../packages/platform/src/mongo-indexes.ts';
-import { createAuditChains } from '../../services/worker/src/auditing/audit-chains.ts';
-import type { AuditLog } from '../../services/worker/src/auditing/audit-log.ts';
-import { mongoAuditLog } from '../../services/worker/src/auditing/mongo-audit-log.ts';
-import { type SealingDeps, sealEntries } from '../../services/worker/src/auditing/seal-entries.ts';
-import { mongoSearchIndex } from '../../services/worker/src/indexing/mongo-search-index.ts';
 import { mongoPendingPlants } from '../../services/worker/src/jobs/mongo-pending-plants.ts';
 import type { ProcessingDeps } from '../../services/worker/src/jobs/process-commits.ts';
 

@@ -1,9 +1,9 @@
+import type { AuditEntry } from '@plant-store/audit/ledger/audit-entry';
+import type { AuditLog, AuditLogSession } from '@plant-store/audit/sealing/audit-log';
+import { sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import type { Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMongoClient } from '../../packages/platform/src/mongo.ts';
-import type { AuditEntry } from '../../services/worker/src/auditing/audit-entry.ts';
-import type { AuditLog, AuditLogSession } from '../../services/worker/src/auditing/audit-log.ts';
-import { sealEntries } from '../../services/worker/src/auditing/seal-entries.ts';
 import { type PrivateServer, privateMongod } from '../harness/private-servers.ts';
 import { needsServers } from '../harness/servers.ts';
 import { createIndexes, sealing } from './run-parts.ts';

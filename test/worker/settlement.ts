@@ -1,10 +1,10 @@
+import { type AuditBlock, blockHash } from '@plant-store/audit/ledger/audit-block';
+import { canonicalEntry } from '@plant-store/audit/ledger/audit-entry';
+import { leafHash, merkleRoot } from '@plant-store/audit/ledger/merkle-tree';
+import type { SearchEntry } from '@plant-store/search/search-entry';
 import type { Binary, Db } from 'mongodb';
 import { expect } from 'vitest';
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
-import { type AuditBlock, blockHash } from '../../services/worker/src/auditing/audit-block.ts';
-import { canonicalEntry } from '../../services/worker/src/auditing/audit-entry.ts';
-import { leafHash, merkleRoot } from '../../services/worker/src/auditing/merkle-tree.ts';
-import type { SearchEntry } from '../../services/worker/src/indexing/search-entry.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** Waits until no plant is pending, but for those named. */

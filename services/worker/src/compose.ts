@@ -1,8 +1,12 @@
+import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
+import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
+import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
 import { startInternalListener } from '@plant-store/platform/internal-listener';
 import type { Logger } from '@plant-store/platform/logger';
 import { createRegistry } from '@plant-store/platform/metrics';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
+import { isDatabaseAway } from '@plant-store/platform/mongo-failures';
 import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
 import {
   createRedis,
@@ -11,14 +15,10 @@ import {
   workerConnection,
 } from '@plant-store/platform/redis';
 import { Closers } from '@plant-store/platform/service';
+import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
 import type { MongoClient } from 'mongodb';
-import { createAuditChains } from './auditing/audit-chains.ts';
-import { mongoAuditLog } from './auditing/mongo-audit-log.ts';
-import { type SealingDeps, sealEntries } from './auditing/seal-entries.ts';
 import type { WorkerConfig, WorkerSecrets } from './config.ts';
-import { isDatabaseAway } from './database/mongo-failures.ts';
 import { type WorkerEvents, workerEvents } from './events.ts';
-import { mongoSearchIndex } from './indexing/mongo-search-index.ts';
 import { bullmqCreationWorker } from './jobs/bullmq-creation-worker.ts';
 import { type CommitRunsDeps, createCommitRuns } from './jobs/commit-runs.ts';
 import { keepWorking } from './jobs/keep-working.ts';

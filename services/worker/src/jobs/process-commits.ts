@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
+import { type AuditEntry, creationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
-import { type AuditEntry, creationEntry } from '../auditing/audit-entry.ts';
-import { type SearchEntry, searchEntry } from '../indexing/search-entry.ts';
+import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
 import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
 import { readPlant } from './read-plant.ts';
 

@@ -1,0 +1,77 @@
+import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import { partialInsert } from '@plant-store/platform/mongo-failures';
+import type { Binary, ClientSession, MongoClient } from 'mongodb';
+import { type AuditBlock, type ChainHead, GENESIS } from '../ledger/audit-block.ts';
+import type { Appended, AuditLog, AuditLogSession } from '../sealing/audit-log.ts';
+
+/** Each operation's bound on the server; waiting for a majority included. */
+const OPERATION_MS_MAX = 5_000;
+
+/** What is read of a block, the driver's types in place of bytes. */
+type StoredHead = { height: number; hash: Binary };
+type StoredEvents = { entries: { event: string }[] };
+
+/**
+ * The audit log in MongoDB.
+ * - Blocks wait for a journaled majority: with less, a failover takes a block back whose plants' marks are cleared, and
+ *   they are never audited (E3).
+ * - The head is read by majority: a block sealed on one that is rolled back leaves a broken chain.
+ * - Sealed events are read by majority: a local read shows blocks that may be rolled back after the clear (E3).
+ * - The session is causal: after a collision the reads wait until a majority has what the block collided with, or fail
+ *   after a bounded time; without, they would miss it and the block would collide again and again.
+ */
+export function mongoAuditLog(client: MongoClient, database: string): AuditLog {
+  return {
+    withSession: (work) =>
+      client.withSession({ causalConsistency: true }, (session) =>
+        work(logSession(client, database, session)),
+      ),
+  };
+}
+
+function logSession(client: MongoClient, database: string, session: ClientSession): AuditLogSession {
+  const blocks = client.db(database).collection<AuditBlock>(AUDIT_BLOCKS, {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: OPERATION_MS_MAX },
+  });
+  const bounded = { session, maxTimeMS: OPERATION_MS_MAX };
+
+  return {
+    async head(chain): Promise<ChainHead> {
+      const last = await blocks.findOne<StoredHead>(
+        { chain },
+        { ...bounded, sort: { height: -1 }, projection: { _id: 0, height: 1, hash: 1 } },
+      );
+      return last === null ? GENESIS : { height: last.height, hash: last.hash.value() };
+    },
+
+    async sealedAmong(events): Promise<ReadonlySet<string>> {
+      const found = blocks.find<StoredEvents>(
+        { 'entries.event': { $in: [...events] } },
+        { ...bounded, projection: { _id: 0, 'entries.event': 1 } },
+      );
+      const sealed = new Set<string>();
+      for await (const { entries } of found) for (const { event } of entries) sealed.add(event);
+      return sealed;
+    },
+
+    async append(block): Promise<Appended> {
+      try {
+        await blocks.insertMany([block], bounded);
+        return { outcome: 'sealed' };
+      } catch (error) {
+        return failedAppend(error);
+      }
+    },
+  };
+}
+
+function failedAppend(error: unknown): Appended {
+  try {
+    const { rejected } = partialInsert(error);
+    const [reason] = rejected.map((document) => document.reason);
+    return reason === undefined ? { outcome: 'collided' } : { outcome: 'rejected', reason };
+  } catch (cause) {
+    return { outcome: 'unknown', error: cause };
+  }
+}

@@ -1,0 +1,23 @@
+import type { onRequestHookHandler } from 'fastify';
+import { Refusal } from '../http/failures.ts';
+import { isSafe, wantsPage } from '../http/requests.ts';
+import { signedInUser } from './sessions.ts';
+
+/** Lets signed-in people pass; others are sent to the sign-in page, or told in JSON where a page is of no use. */
+export const requireSignIn: onRequestHookHandler = async (request, reply) => {
+  if (signedInUser(request) !== undefined) return;
+  if (isSafe(request.method) && wantsPage(request)) return reply.redirect('/sign-in', 303);
+  throw new Refusal(401, 'Sign in first.');
+};
+
+/** Refuses every request that would change something from whoever is no operator, whatever its path. */
+export const requireOperatorToAct: onRequestHookHandler = async (request) => {
+  if (isSafe(request.method) || signedInUser(request)?.role === 'operator') return;
+  throw new Refusal(403, 'You may look, not act: this takes the role operator.');
+};
+
+/** For what only operators may even open. */
+export const requireOperator: onRequestHookHandler = async (request) => {
+  if (signedInUser(request)?.role === 'operator') return;
+  throw new Refusal(403, 'This takes the role operator.');
+};

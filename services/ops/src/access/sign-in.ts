@@ -1,0 +1,78 @@
+import formbody from '@fastify/formbody';
+import rateLimit from '@fastify/rate-limit';
+import type { Logger } from '@plant-store/platform/logger';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { Refusal } from '../http/failures.ts';
+import { wantsPage } from '../http/requests.ts';
+import type { OpsMetrics } from '../metrics.ts';
+import { signInPage } from '../pages/sign-in-page.ts';
+import type { Credentials } from './credentials.ts';
+import { signedInUser } from './sessions.ts';
+
+/** Tries a minute and client address: enough for a person's slips, far too few for guessing. */
+const TRIES_PER_MINUTE = 10;
+/** Name and password with room to spare. */
+const FORM_BYTES_MAX = 4_096;
+
+const WRONG = 'Name and password do not belong together.';
+
+export type SignInOptions = { credentials: Credentials; tls: boolean; logger: Logger; metrics: OpsMetrics };
+
+/** Signing in and out. Every other page sends those who are not signed in here. */
+export const signIn: FastifyPluginAsync<SignInOptions> = async (
+  app,
+  { credentials, tls, logger, metrics },
+) => {
+  await app.register(formbody, { bodyLimit: FORM_BYTES_MAX });
+  await app.register(rateLimit, {
+    global: false,
+    max: TRIES_PER_MINUTE,
+    timeWindow: 60_000,
+    onExceeded: (request) => {
+      metrics.signIns.inc({ outcome: 'throttled' });
+      logger.warn({ address: request.ip }, 'sign-in throttled');
+    },
+    errorResponseBuilder: (_request, { ttl }) =>
+      new Refusal(429, `Too many tries to sign in. Wait ${Math.ceil(ttl / 1_000)} s, then try again.`),
+  });
+
+  app.get('/sign-in', async (request, reply) => {
+    if (signedInUser(request) !== undefined) return reply.redirect('/', 303);
+    return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(signInPage({}));
+  });
+
+  app.post('/sign-in', { config: { rateLimit: {} } }, async (request, reply) => {
+    if (tls && request.protocol !== 'https') {
+      throw new Refusal(403, 'This console is reached over https: the proxy must send X-Forwarded-Proto.');
+    }
+    const { name, password } = readForm(request);
+    const user = await credentials.verify(name, password);
+    const who = { user: credentials.knows(name) ? name : undefined, address: request.ip };
+    if (user === undefined) {
+      metrics.signIns.inc({ outcome: 'refused' });
+      logger.warn(who, 'sign-in refused');
+      if (!wantsPage(request)) throw new Refusal(401, WRONG);
+      reply.code(401).type('text/html; charset=utf-8').header('cache-control', 'no-store');
+      return reply.send(signInPage({ name, problem: WRONG }));
+    }
+    /** A new session id, so that one planted before signing in is worth nothing after (session fixation). */
+    await request.session.regenerate();
+    request.session.user = user;
+    metrics.signIns.inc({ outcome: 'accepted' });
+    logger.info({ ...who, role: user.role }, 'signed in');
+    return reply.redirect('/', 303);
+  });
+
+  app.post('/sign-out', async (request, reply) => {
+    const user = signedInUser(request);
+    await request.session.destroy();
+    if (user !== undefined) logger.info({ user: user.name }, 'signed out');
+    return reply.header('clear-site-data', '"cache"').redirect('/sign-in', 303);
+  });
+};
+
+function readForm({ body }: FastifyRequest): { name: string; password: string } {
+  const form = (body ?? {}) as Record<string, unknown>;
+  const text = (field: string) => (typeof form[field] === 'string' ? form[field] : '');
+  return { name: text('name').trim(), password: text('password') };
+}

@@ -1,0 +1,20 @@
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { STATUSES } from '@bull-board/api/constants/statuses';
+import type { JobStatus, Status } from '@bull-board/api/typings/app';
+import type { Queue } from 'bullmq';
+import { JOB_STATES } from '../status/queue-status.ts';
+
+/** The queue as the board shows it: with the states its jobs can have, and without actions for viewers. */
+export class BoardQueue extends BullMQAdapter {
+  constructor(queue: Queue, readOnly: boolean) {
+    super(queue, { readOnlyMode: readOnly, description: 'One job for each commit of plants.' });
+  }
+
+  override getStatuses(): Status[] {
+    return [STATUSES.latest, ...JOB_STATES];
+  }
+
+  override getJobStatuses(): JobStatus[] {
+    return [...JOB_STATES];
+  }
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@plant-store/platform/logger';
+import type { Queue } from 'bullmq';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Redis } from 'ioredis';
+import { requireOperatorToAct, requireSignIn } from '../access/access.ts';
+import type { Credentials } from '../access/credentials.ts';
+import { sessions } from '../access/sessions.ts';
+import { signIn } from '../access/sign-in.ts';
+import { board } from '../board/board.ts';
+import type { OpsConfig } from '../config.ts';
+import type { OpsMetrics } from '../metrics.ts';
+import type { StatusReader } from '../status/status.ts';
+import { statusPages } from '../status/status-pages.ts';
+import { assets } from './assets.ts';
+import { refuseCrossSite } from './cross-site.ts';
+import { failures } from './failures.ts';
+import { securityHeaders } from './security-headers.ts';
+
+/** An answer takes at most this long, whatever the databases do. */
+const ANSWER_MS_MAX = 4_000;
+const REQUEST_MS_MAX = 5_000;
+const KEEP_ALIVE_MS = 10_000;
+/** Room for any job's data in the board's editor. */
+const BODY_BYTES_MAX = 65_536;
+
+export type OpsAppParts = {
+  http: Pick<OpsConfig['http'], 'origin' | 'tls' | 'trustedProxies'>;
+  credentials: Credentials;
+  readStatus: StatusReader;
+  queue: Queue;
+  redis: Redis;
+  metrics: OpsMetrics;
+  logger: Logger;
+};
+
+/** The console, in the order a request meets it. */
+export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> {
+  const { http, credentials, readStatus, queue, redis, metrics, logger } = parts;
+  const app = Fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    trustProxy: http.trustedProxies.length > 0 && http.trustedProxies,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    handlerTimeout: ANSWER_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+
+  await app.register(failures, { logger });
+  await app.register(securityHeaders, { tls: http.tls });
+  app.addHook('onRequest', refuseCrossSite(http.origin));
+  await app.register(sessions, { tls: http.tls });
+
+  await app.register(assets);
+  await app.register(signIn, { credentials, tls: http.tls, logger, metrics });
+  await app.register(async (signedIn) => {
+    signedIn.addHook('onRequest', requireSignIn);
+    signedIn.addHook('onRequest', requireOperatorToAct);
+    await signedIn.register(statusPages, { readStatus });
+    await signedIn.register(board, { queue, redis, logger, metrics });
+  });
+  return app;
+}

@@ -1,0 +1,88 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { JOB_STATES } from './status/queue-status.ts';
+import type { StatusReader, SystemStatus } from './status/status.ts';
+
+export type OpsMetrics = {
+  signIns: Counter<'outcome'>;
+  actions: Counter<'action' | 'outcome'>;
+};
+
+/** What people do in the console. */
+export function createOpsMetrics(registry: Registry): OpsMetrics {
+  return {
+    signIns: new Counter({
+      name: 'plants_ops_sign_ins_total',
+      help: 'Tries to sign in to the console, by outcome: accepted, refused, throttled.',
+      labelNames: ['outcome'],
+      registers: [registry],
+    }),
+    actions: new Counter({
+      name: 'plants_ops_actions_total',
+      help: 'Actions on the queue through the console, by action and outcome: done, failed, refused.',
+      labelNames: ['action', 'outcome'],
+      registers: [registry],
+    }),
+  };
+}
+
+/**
+ * The state of the system as the console sees it, once per system and also when no worker runs, read when Prometheus
+ * asks. What cannot be read is NaN, never an old figure or a reassuring zero; `plants_ops_part_up` says which part is
+ * away.
+ */
+export function registerStatusMetrics(registry: Registry, readStatus: StatusReader): void {
+  function gauge(name: string, help: string, read: (status: SystemStatus) => number | undefined): void {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(read(await readStatus()) ?? Number.NaN);
+      },
+    });
+  }
+
+  new Gauge({
+    name: 'plants_ops_part_up',
+    help: 'Whether the console can read the part: 1 or 0.',
+    labelNames: ['part'],
+    registers: [registry],
+    async collect() {
+      const { database, queue } = await readStatus();
+      this.set({ part: 'mongodb' }, database === undefined ? 0 : 1);
+      this.set({ part: 'redis' }, queue === undefined ? 0 : 1);
+    },
+  });
+  new Gauge({
+    name: 'plants_ops_queue_jobs',
+    help: 'Jobs on the queue of creations, by state.',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const { queue } = await readStatus();
+      for (const state of JOB_STATES) this.set({ state }, queue?.jobs[state] ?? Number.NaN);
+    },
+  });
+  gauge(
+    'plants_ops_queue_oldest_waiting_seconds',
+    'Age of the oldest waiting job; 0 when none waits.',
+    (status) => seconds(status.queue?.oldestWaitingMs),
+  );
+  gauge('plants_ops_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.workers);
+  gauge('plants_ops_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
+    queue === undefined ? undefined : Number(queue.paused),
+  );
+  gauge('plants_ops_stored', 'Plants stored, as the database estimates.', ({ database }) => database?.plants);
+  gauge(
+    'plants_ops_pending',
+    'Plants not yet indexed and audited, counted up to 10000.',
+    ({ database }) => database?.pending,
+  );
+  gauge('plants_ops_pending_oldest_seconds', 'Age of the oldest pending plant; 0 when none is.', (status) =>
+    seconds(status.database?.oldestPendingMs),
+  );
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
+}

@@ -1,0 +1,69 @@
+import { html } from 'ghtml';
+import type { User } from '../access/accounts.ts';
+import type { Fact, FactName, StatusWords } from '../status/status-words.ts';
+import { layout } from './layout.ts';
+
+/** The system at a glance. The script refreshes what carries a `data-` name; without scripts the page still tells. */
+export function statusPage(user: User, { verdict, facts, chains }: StatusWords): string {
+  return layout({
+    title: 'Status',
+    user,
+    script: 'status.js',
+    main: html`
+    <section class="verdict" data-verdict data-level="${verdict.level}" aria-live="polite">
+      <h1><span class="lamp" aria-hidden="true"></span><span data-headline>${verdict.headline}</span></h1>
+      <p data-advice>${verdict.advice}</p>
+    </section>
+
+    <section class="cards" aria-label="Plants and workers">
+      !${card('Plants stored', 'plants', facts)}
+      !${card('Pending', 'pending', facts)}
+      !${card('Oldest waiting job', 'oldestWaiting', facts)}
+      !${card('Workers', 'workers', facts)}
+    </section>
+
+    <section>
+      <h2>Queue <a href="/board">Open the board</a></h2>
+      <div class="states">
+        !${state('Waiting', 'waiting', facts)}
+        !${state('Active', 'active', facts)}
+        !${state('Delayed', 'delayed', facts)}
+        !${state('Failed', 'failed', facts)}
+      </div>
+    </section>
+
+    <section>
+      <h2>Audit</h2>
+      <div class="panel">
+        <table>
+          <caption class="unseen">The newest block of each chain</caption>
+          <thead><tr><th scope="col">Chain</th><th scope="col">Height</th><th scope="col">Entries</th><th scope="col">Sealed</th></tr></thead>
+          <tbody data-chains>!${chains.map(chainRow)}</tbody>
+        </table>
+        <p class="muted" data-no-chains !${chains.length === 0 ? '' : 'hidden'}>No audit block to show.</p>
+      </div>
+    </section>
+
+    <p class="muted freshness" data-freshness>As of loading this page.</p>`,
+  });
+}
+
+function card(title: string, name: FactName, facts: Record<FactName, Fact>): string {
+  const { text, note = '', level = 'good' } = facts[name];
+  return html`<div class="card" data-fact="${name}" data-level="${level}">
+        <h2>${title}</h2>
+        <p class="figure" data-text>${text}</p>
+        <p class="muted" data-note>${note}</p>
+      </div>`;
+}
+
+function state(title: string, name: FactName, facts: Record<FactName, Fact>): string {
+  const { text, level = 'good' } = facts[name];
+  return html`<a class="state" href="/board?status=${name}" data-fact="${name}" data-level="${level}">
+          <span class="figure" data-text>${text}</span> <span class="muted">${title}</span>
+        </a>`;
+}
+
+function chainRow({ chain, height, entries, sealed }: StatusWords['chains'][number]): string {
+  return html`<tr><td>${chain}</td><td>${height}</td><td>${entries}</td><td>${sealed}</td></tr>`;
+}

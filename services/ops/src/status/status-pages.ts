@@ -1,0 +1,21 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { User } from '../access/accounts.ts';
+import { signedInUser } from '../access/sessions.ts';
+import { statusPage } from '../pages/status-page.ts';
+import type { StatusReader } from './status.ts';
+import { statusWords } from './status-words.ts';
+
+/** The start page, and what it refreshes itself from. */
+export const statusPages: FastifyPluginAsync<{ readStatus: StatusReader }> = async (app, { readStatus }) => {
+  app.get('/', async (request, reply) => {
+    const words = statusWords(await readStatus(), new Date());
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(statusPage(signedInUser(request) as User, words));
+  });
+
+  app.get('/status', async (_request, reply) => {
+    return reply.header('cache-control', 'no-store').send(statusWords(await readStatus(), new Date()));
+  });
+};
