@@ -1,15 +1,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { accessToken, keepTokenSource } from './access-token.ts';
+import { greet } from './cli/greeting.ts';
+import { stopRequest } from './cli/stop-request.ts';
+import { terminal } from './cli/terminal.ts';
 import { readLocalConfig } from './config.ts';
-import { files, openDataDirectory } from './data-directory.ts';
-import { greet } from './greeting.ts';
-import { planLocalSystem } from './local-system.ts';
-import { writeRunFile } from './run-file.ts';
-import { lockDataDirectory } from './start-lock.ts';
-import { stopRequest } from './stop-request.ts';
-import { startSupervisor } from './supervisor.ts';
-import { terminal } from './terminal.ts';
+import { accessToken, keepTokenSource } from './data/access-token.ts';
+import { files, openDataDirectory } from './data/data-directory.ts';
+import { writeRunFile } from './data/run-file.ts';
+import { lockDataDirectory } from './data/start-lock.ts';
+import { startSupervisor } from './supervisor/supervisor.ts';
+import { planLocalSystem } from './system/local-system.ts';
 
 /** `npm start`: the whole system on this machine, until Ctrl-C. */
 async function start(stopped: Promise<string>): Promise<void> {

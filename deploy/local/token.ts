@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { accessToken } from './access-token.ts';
+import { accessToken } from './data/access-token.ts';
 
 const USAGE = 'npm run --silent token -- [--sub S] [--ttl 1h] [--scope "a b"]';
 

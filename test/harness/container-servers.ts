@@ -1,4 +1,4 @@
-import type { Report } from '@plant-store/local/servers/server-binary';
+import type { Report } from '@plant-store/local/servers/binaries/server-binary';
 import { untilResolved } from '@plant-store/local/servers/until-resolved';
 import { MongoClient } from 'mongodb';
 import { GenericContainer, Wait } from 'testcontainers';

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Report, serverBinary } from '@plant-store/local/servers/binaries/server-binary';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { startMongod } from '@plant-store/local/servers/mongod';
 import { startRedis } from '@plant-store/local/servers/redis-server';
-import { type Report, serverBinary } from '@plant-store/local/servers/server-binary';
 import type { StartedServers } from './global-setup.ts';
 
 /** Keeps a test's mongod small, and opens its fail points. */

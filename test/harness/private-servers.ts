@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { serverBinary } from '@plant-store/local/servers/binaries/server-binary';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { startMember, startMongod, startReplicaSet } from '@plant-store/local/servers/mongod';
 import { startRedis } from '@plant-store/local/servers/redis-server';
-import { serverBinary } from '@plant-store/local/servers/server-binary';
 import type { ServerProcess } from '@plant-store/local/servers/server-process';
 import { testMongodArgs } from './local-servers.ts';
 

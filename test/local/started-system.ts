@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { RunFile } from '@plant-store/local/run-file';
+import type { RunFile } from '@plant-store/local/data/run-file';
 import { waitFor } from '../harness/wait-for.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const NODE_VERSION = './deploy/local/node-version.js';
+const NODE_VERSION = './scripts/node-version.js';
 const START_MS_MAX = 120_000;
 const READY = 'Ctrl-C stops everything';
 

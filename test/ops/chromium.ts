@@ -1,4 +1,4 @@
-import { findOnPath } from '@plant-store/local/servers/search-path';
+import { findOnPath } from '@plant-store/local/servers/binaries/search-path';
 import { type Browser, chromium } from 'playwright-core';
 
 const programs = ['chromium', 'chromium-browser', 'google-chrome'];

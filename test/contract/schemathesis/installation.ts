@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheDirectory } from '@plant-store/local/servers/server-cache';
+import { cacheDirectory } from '@plant-store/local/servers/binaries/server-cache';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 const INSTALL_MS_MAX = 170_000;

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMongoClient, hasPrimary } from '@plant-store/platform/mongo';
-import type { LocalSecrets } from './config.ts';
-import { serverPorts } from './ports.ts';
-import { ensureMongodPrimary, mongodCommand, mongodUrl } from './servers/mongod.ts';
-import { ensureRedisServes, redisCommand, redisUrl } from './servers/redis-server.ts';
-import { type Report, serverBinary } from './servers/server-binary.ts';
-import { untilResolved } from './servers/until-resolved.ts';
+import type { LocalSecrets } from '../config.ts';
+import { serverPorts } from '../data/ports.ts';
+import { type Report, serverBinary } from '../servers/binaries/server-binary.ts';
+import { ensureMongodPrimary, mongodCommand, mongodUrl } from '../servers/mongod.ts';
+import { ensureRedisServes, redisCommand, redisUrl } from '../servers/redis-server.ts';
+import { untilResolved } from '../servers/until-resolved.ts';
+import { StartError } from '../start-error.ts';
+import type { Part } from '../supervisor/supervised-process.ts';
 import { inherited } from './services.ts';
-import { StartError } from './start-error.ts';
-import type { Part } from './supervised-process.ts';
 
 const PRIMARY_MS_MAX = 5_000;
 

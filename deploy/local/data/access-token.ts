@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
-import type { LocalConfig } from './config.ts';
+import type { LocalConfig } from '../config.ts';
+import { StartError } from '../start-error.ts';
 import { files, replaceFile } from './data-directory.ts';
-import { StartError } from './start-error.ts';
 
 /** What tokens of the running system are made with; lies in DATA_DIR while it runs, mode 600. */
 type TokenSource = { secret?: string } & LocalConfig['tokens'];

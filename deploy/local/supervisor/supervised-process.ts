@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LastWords } from './servers/last-words.ts';
-import { untilResolved } from './servers/until-resolved.ts';
-import { StartError } from './start-error.ts';
+import { LastWords } from '../servers/last-words.ts';
+import { untilResolved } from '../servers/until-resolved.ts';
+import { StartError } from '../start-error.ts';
 
 /** What is run as one process, and how it is told that it serves. */
 export type Part = {

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { StartError } from '../start-error.ts';
 import { replaceFile } from './data-directory.ts';
-import { StartError } from './start-error.ts';
 
 type Holder = { pid: number; children: Child[] };
 

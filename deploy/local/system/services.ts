@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { Part } from './supervised-process.ts';
+import type { Part } from '../supervisor/supervised-process.ts';
 
 const HEALTH_MS_MAX = 1_000;
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 
 /** Settings of `npm start` itself, which mean something else to its children, and secrets only some of them need. */
 const NOT_INHERITED =

