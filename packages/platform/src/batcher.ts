@@ -1,36 +1,36 @@
 /**
- * Turns concurrent submissions into few runs, as group commit does in databases (DeWitt et al., "Implementation
- * Techniques for Main Memory Database Systems", 1984), without a timer: a run starts at once with whatever waits, and
+ * Turns concurrent submissions into few batches, as group commit does in databases (DeWitt et al., "Implementation
+ * Techniques for Main Memory Database Systems", 1984), without a timer: a batch starts at once with whatever waits, and
  * what arrives while it is in flight forms the next one. Alone, a submission pays nothing for it.
  */
 export type Batcher<Item, Result> = {
   submit: (item: Item) => Promise<Result>;
-  /** Submissions waiting for a run to begin. */
+  /** Submissions that wait for their batch to start. */
   waiting: () => number;
   /** Resolves when nothing waits and nothing is in flight. */
   idle: () => Promise<void>;
 };
 
 export type BatcherOptions<Item, Result> = {
-  /** Answers every item of a batch, in order. It must settle within a bounded time. */
-  run: (batch: readonly Item[]) => Promise<readonly Result[]>;
-  /** The answer for an item that was given up before any run began with it. */
+  /** Answers every item of a batch, in order. It must resolve within a bounded time. */
+  process: (batch: readonly Item[]) => Promise<readonly Result[]>;
+  /** The answer for an item that was given up before its batch started. */
   refused: () => Result;
-  /** The answer for each item of a run that threw, which only a defect does. */
+  /** The answer for each item of a batch whose processing threw, which only a defect does. */
   failed: (error: unknown) => Result;
-  /** Items with equal keys never share a batch; the later one waits for the next. */
-  keyOf: (item: Item) => unknown;
+  /** Items with equal keys never share a batch; the later one waits for the next. Without it, all may. */
+  keyOf?: (item: Item) => unknown;
   sizeOf: (item: Item) => number;
   batchItemsMax: number;
   batchBytesMax: number;
   waitingItemsMax: number;
   waitingBytesMax: number;
-  /** How long an item waits for a run to begin before it is refused. */
+  /** How long an item waits for its batch to start before it is refused. */
   waitMsMax: number;
-  /** After this long in flight, a run no longer holds back the next one. */
-  patienceMs: number;
-  /** Runs in flight at once, the slow ones among them. */
-  runsMax: number;
+  /** A batch that has been in flight for so long no longer holds back the next one. */
+  slowAfterMs: number;
+  /** Batches in flight at once, the slow ones among them. */
+  batchesMax: number;
 };
 
 type Entry<Item, Result> = {
@@ -62,11 +62,11 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
 
   function startNext(): void {
     if (waiting.length === 0) return;
-    if (inFlight > slow || inFlight >= options.runsMax) {
+    if (inFlight > slow || inFlight >= options.batchesMax) {
       if (expiry === undefined) expiry = setTimeout(refuseExpired, options.waitMsMax).unref();
       return;
     }
-    void fly(takeBatch());
+    void processBatch(takeBatch());
   }
 
   function takeBatch(): Entry<Item, Result>[] {
@@ -74,48 +74,45 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const later: Entry<Item, Result>[] = [];
     const keys = new Set<unknown>();
     let bytes = 0;
-    for (let index = 0; index < waiting.length; index++) {
+    let index = 0;
+    for (; index < waiting.length && batch.length < options.batchItemsMax; index++) {
       const entry = waiting[index] as Entry<Item, Result>;
-      const full =
-        batch.length >= options.batchItemsMax ||
-        (batch.length > 0 && bytes + entry.bytes > options.batchBytesMax);
-      if (full) {
-        later.push(...waiting.slice(index));
-        break;
+      if (batch.length > 0 && bytes + entry.bytes > options.batchBytesMax) break;
+      if (options.keyOf !== undefined) {
+        const key = options.keyOf(entry.item);
+        if (keys.has(key)) {
+          later.push(entry);
+          continue;
+        }
+        keys.add(key);
       }
-      const key = options.keyOf(entry.item);
-      if (keys.has(key)) {
-        later.push(entry);
-        continue;
-      }
-      keys.add(key);
       batch.push(entry);
       bytes += entry.bytes;
     }
-    waiting = later;
+    waiting = index < waiting.length ? later.concat(waiting.slice(index)) : later;
     waitingBytes -= bytes;
     return batch;
   }
 
-  async function fly(batch: Entry<Item, Result>[]): Promise<void> {
+  async function processBatch(batch: Entry<Item, Result>[]): Promise<void> {
     inFlight++;
     let isSlow = false;
-    const patience = setTimeout(() => {
+    const slowTimer = setTimeout(() => {
       isSlow = true;
       slow++;
       startNext();
-    }, options.patienceMs);
+    }, options.slowAfterMs);
 
     try {
-      const results = await options.run(batch.map((entry) => entry.item));
+      const results = await options.process(batch.map((entry) => entry.item));
       if (results.length !== batch.length)
-        throw new Error(`a run answered ${results.length} of ${batch.length} items`);
-      for (const [index, entry] of batch.entries()) entry.resolve(results[index] as Result);
+        throw new Error(`${results.length} of ${batch.length} items of a batch were answered`);
+      for (let index = 0; index < batch.length; index++) batch[index]?.resolve(results[index] as Result);
     } catch (error) {
       for (const entry of batch) entry.resolve(options.failed(error));
     }
 
-    clearTimeout(patience);
+    clearTimeout(slowTimer);
     inFlight--;
     if (isSlow) slow--;
     startNext();

@@ -37,24 +37,3 @@ function startFailure(error: unknown): string {
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
-
-/** Closes what was started, last first, so that nothing outlives what it depends on. Every step is tried. */
-export class Closers implements Running {
-  readonly #steps: (() => Promise<unknown> | unknown)[] = [];
-
-  add(step: () => Promise<unknown> | unknown): void {
-    this.#steps.push(step);
-  }
-
-  async close(): Promise<void> {
-    const failures: unknown[] = [];
-    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, 'closing failed');
-  }
-}

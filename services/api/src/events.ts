@@ -1,6 +1,6 @@
 import type { Logger } from '@plant-store/platform/logger';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { InsertReport } from './domain/create-plant.ts';
+import type { InsertReport } from './domain/plant-store.ts';
 
 /** A request that took longer is worth a line, also when it succeeded. */
 const SLOW_MS = 1_000;

@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '@plant-store/platform/logger';
 import { createRegistry } from '@plant-store/platform/metrics';
 import { createMongoClient, databaseName } from '@plant-store/platform/mongo';
 import { createRedis, producerConnection } from '@plant-store/platform/redis';
-import { Closers, type Running } from '@plant-store/platform/service';
+import type { Running } from '@plant-store/platform/service';
 import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { createCredentials } from './access/credentials.ts';
@@ -27,12 +27,12 @@ export async function startOps({
   secrets: OpsSecrets;
 }): Promise<Ops> {
   const logger = createLogger('ops', config.instance, config.logLevel);
-  const closers = new Closers();
+  await using started = new AsyncDisposableStack();
 
   const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-ops');
-  closers.add(() => mongo.close());
+  started.defer(() => mongo.close());
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
-  closers.add(() => redis.disconnect());
+  started.defer(() => redis.disconnect());
   const queue = new Queue(CREATIONS_QUEUE, {
     connection: redis,
     prefix: config.queuePrefix,
@@ -40,7 +40,7 @@ export async function startOps({
     skipVersionCheck: true,
   });
   queue.on('error', () => undefined);
-  closers.add(() => queue.close());
+  started.defer(() => queue.close());
 
   const database = mongo.db(databaseName(secrets.mongodbUrl));
   const readStatus = createStatusReader({ database, queue, redis }, logger);
@@ -54,7 +54,7 @@ export async function startOps({
     { live: () => true, ready: () => ready },
     registry,
   );
-  closers.add(() => internal.close());
+  started.defer(() => internal.close());
 
   const credentials = await createCredentials(secrets.accounts);
   const app = await buildOpsApp({
@@ -66,15 +66,17 @@ export async function startOps({
     metrics,
     logger,
   });
-  closers.add(() => drain(app));
+  started.defer(() => drain(app));
   const url = await app.listen({ host: config.http.host, port: config.http.port });
 
   ready = true;
-  closers.add(() => {
+  started.defer(() => {
     ready = false;
   });
   logger.info({ url, internal: internal.url }, 'listening');
-  return { running: closers, logger, url, internalUrl: internal.url };
+  const stack = started.move();
+  const running = { close: () => stack.disposeAsync() };
+  return { running, logger, url, internalUrl: internal.url };
 }
 
 /** Ends idle connections at once, busy ones after their answer, and whatever is left after DRAIN_MS. */

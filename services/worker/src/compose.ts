@@ -14,7 +14,6 @@ import {
   redisMisconfigurations,
   workerConnection,
 } from '@plant-store/platform/redis';
-import { Closers } from '@plant-store/platform/service';
 import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import type { WorkerConfig, WorkerSecrets } from './config.ts';
@@ -42,7 +41,7 @@ export async function startWorker(
   secrets: WorkerSecrets,
   logger: Logger,
 ): Promise<RunningWorker> {
-  const closers = new Closers();
+  await using started = new AsyncDisposableStack();
   const registry = createRegistry('worker');
   const events = workerEvents(logger, registry);
   const closing = new AbortController();
@@ -52,22 +51,22 @@ export async function startWorker(
     maxPoolSize: CONNECTIONS_MAX,
     socketTimeoutMS: SOCKET_MS_MAX,
   });
-  closers.add(() => mongo.close());
+  started.defer(() => mongo.close());
   const database = databaseName(secrets.mongodbUrl);
 
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
-  closers.add(() => redis.disconnect());
+  started.defer(() => redis.disconnect());
   redis.on('ready', async () => events.redisSettingsRead(await redisMisconfigurations(redis)));
   const { queuePrefix, concurrency } = config.jobs;
   const queue = bullmqCreationQueue(redis, queuePrefix, events.queueError);
-  closers.add(() => queue.close());
+  started.defer(() => queue.close());
 
   const internal = await startInternalListener(
     config.internal,
     { live: () => true, ready: async () => !closing.signal.aborted && (await hasPrimary(mongo)) },
     registry,
   );
-  closers.add(() => internal.close());
+  started.defer(() => internal.close());
 
   const runs = createCommitRuns(processing(mongo, database, config, events), concurrency);
 
@@ -86,10 +85,11 @@ export async function startWorker(
       failed: events.relayFailed,
     },
   });
-  closers.add(() => Promise.all([jobs.close(), relay.close()]));
-  closers.add(() => closing.abort());
+  started.defer(async () => void (await Promise.all([jobs.close(), relay.close()])));
+  started.defer(() => closing.abort());
   logger.info({ internal: internal.url }, 'listening');
-  return { internalUrl: internal.url, close: () => closers.close() };
+  const running = started.move();
+  return { internalUrl: internal.url, close: () => running.disposeAsync() };
 
   /** Takes jobs once the indexes exist: without the unique ones a creation may be audited twice, or a chain fork. */
   function workWhenIndexed(): { close: () => Promise<void> } {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { commitPlants } from './commit-plants.ts';
-import type { Creation, InsertReport, Outcome, PlantStore, StoredPlant } from './create-plant.ts';
-import { sameContent } from './plant.ts';
-import { sameSubject } from './principal.ts';
+import { type Creation, type Outcome, sameContent, sameSubject } from './creation.ts';
+import type { InsertReport, PlantStore, StoredPlant } from './plant-store.ts';
 
 /**
  * The protocol against a database of which everything is feared that a replica set can do: writes that land late or
@@ -67,7 +66,7 @@ class FearedDatabase {
   /** `turn` lets whatever else goes on happen in between. */
   store(turn: () => Promise<unknown>): PlantStore {
     return {
-      insert: async (commit, creations) => {
+      insert: async ({ id: commit }, creations) => {
         await turn();
         const fate = this.roll(6);
         if (fate === 1) return { sent: false };
@@ -160,7 +159,12 @@ function property(mutant?: Mutant) {
       });
       const commit = `commit ${index}`;
       const creations = group.map(toCreation);
-      const deps = { store, newCommit: () => commit, announce: () => {}, now: () => clock };
+      const deps = {
+        store,
+        newCommit: () => ({ id: commit, created: new Date(0) }),
+        publish: () => {},
+        now: () => clock,
+      };
       const outcomes = await commitPlants(deps, creations);
       return creations.map((creation, n) => ({ commit, creation, outcome: outcomes[n] as Outcome }));
     });
@@ -214,8 +218,8 @@ test('where nothing goes wrong, exactly one of the contenders is created and nob
         const creations = group.map(toCreation);
         const deps = {
           store: database.store(async () => {}),
-          newCommit: () => `${index}`,
-          announce: () => {},
+          newCommit: () => ({ id: `${index}`, created: new Date(0) }),
+          publish: () => {},
           now: () => 0,
         };
         const answers = await commitPlants(deps, creations);

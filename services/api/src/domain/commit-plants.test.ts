@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { type CommitDeps, commitPlants } from './commit-plants.ts';
-import type { Creation, InsertReport, PlantStore, StoredPlant } from './create-plant.ts';
+import type { Creation } from './creation.ts';
+import type { Commit, InsertReport, PlantStore, StoredPlant } from './plant-store.ts';
 
 const DEADLINE = 4_000;
 const creation = (id: bigint, more: Partial<Creation> = {}): Creation => ({
@@ -12,6 +13,8 @@ const creation = (id: bigint, more: Partial<Creation> = {}): Creation => ({
 });
 
 type Reading = ReadonlyMap<bigint, StoredPlant> | undefined;
+
+const ours: Commit = { id: 'ours', created: new Date(0) };
 
 /** A store that answers as told, each answer after so many milliseconds (or at the end of its budget, if sooner). */
 function told(inserts: readonly InsertReport[], readings: readonly Reading[], ms = 1) {
@@ -32,8 +35,8 @@ function told(inserts: readonly InsertReport[], readings: readonly Reading[], ms
       return readingsLeft.shift();
     }),
   };
-  const announce = vi.fn<CommitDeps['announce']>();
-  return { store, announce, newCommit: () => 'ours', now: () => clock };
+  const publish = vi.fn<CommitDeps['publish']>();
+  return { store, publish, newCommit: () => ours, now: () => clock };
 }
 
 const acknowledged: InsertReport = { sent: true, occupied: new Set() };
@@ -58,15 +61,15 @@ test('what could not be sent at once is tried once more, and what could not be s
   const never = told([notSent, notSent], []);
   expect(await commitPlants(never, [creation(1n)])).toEqual(['not-stored']);
   expect(never.store.insert).toHaveBeenCalledTimes(2);
-  expect(never.announce).not.toHaveBeenCalled();
+  expect(never.publish).not.toHaveBeenCalled();
 });
 
-test('what was not sent after a long wait is not stored, and is neither read nor announced', async () => {
+test('what was not sent after a long wait is not stored, and is neither read nor published', async () => {
   const deps = told([notSent], [], 1_200);
   expect(await commitPlants(deps, [creation(1n)])).toEqual(['not-stored']);
   expect(deps.store.insert).toHaveBeenCalledOnce();
   expect(deps.store.read).not.toHaveBeenCalled();
-  expect(deps.announce).not.toHaveBeenCalled();
+  expect(deps.publish).not.toHaveBeenCalled();
 });
 
 test('what is due before it could be sent is not sent', async () => {
@@ -79,8 +82,8 @@ test('only what was not acknowledged is read, and only what is absent is sent ag
   const group = [creation(1n), creation(2n), creation(3n)];
   expect(await commitPlants(deps, group)).toEqual(['created', 'exists-identical', 'created']);
   expect(deps.store.insert.mock.calls.map(([commit, sent]) => [commit, sent])).toEqual([
-    ['ours', group],
-    ['ours', [group[2]]],
+    [ours, group],
+    [ours, [group[2]]],
   ]);
   expect(deps.store.read.mock.calls.map(([ids]) => ids)).toEqual([[2n, 3n], [3n]]);
 });
@@ -107,15 +110,15 @@ test.each([1, 500, 1_000, 1_500, 2_000, 4_000])(
   },
 );
 
-test('the commit is announced once its fate is settled, with what is or may be stored of it', async () => {
+test('a commit is published once its outcomes are resolved, with what is or may be stored of it', async () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const deps = told([occupied(2n), unknown], [nothing, undefined]);
   await commitPlants(deps, [creation(1n), creation(2n, { traceparent })]);
-  expect(deps.announce.mock.calls).toEqual([['ours', 2, traceparent]]);
+  expect(deps.publish.mock.calls).toEqual([['ours', 2, traceparent]]);
 });
 
-test('a commit of which nothing can be stored is not announced', async () => {
+test('a commit of which nothing can be stored is not published', async () => {
   const deps = told([occupied(1n)], [found('earlier', 1n)]);
   await commitPlants(deps, [creation(1n)]);
-  expect(deps.announce).not.toHaveBeenCalled();
+  expect(deps.publish).not.toHaveBeenCalled();
 });

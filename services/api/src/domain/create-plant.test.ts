@@ -1,5 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import { type Creation, createPlant, type Outcome, type StoredPlant } from './create-plant.ts';
+import { createPlant } from './create-plant.ts';
+import type { Creation, Outcome } from './creation.ts';
+import type { StoredPlant } from './plant-store.ts';
 
 const creation: Creation = {
   plant: { id: 1n, name: 'a' },
@@ -36,7 +38,7 @@ test.each<[string, Partial<StoredPlant>, Outcome]>([
   ['the same again', {}, 'replayed'],
   ['other content', { plant: { id: 1n, name: 'b' } }, 'key-reused'],
   ['another subject', { principal: { subject: 'x' } }, 'exists'],
-])('an id that was seen is settled by a read and kept out of commits: %s', async (_, found, outcome) => {
+])('an id that was seen is resolved by a read and kept out of commits: %s', async (_, found, outcome) => {
   const { create, joinCommit } = useCase([1n], { ...stored, ...found });
   expect(await create(creation)).toBe(outcome);
   expect(joinCommit).not.toHaveBeenCalled();

@@ -2,27 +2,37 @@ import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-documen
 import { failedBeforeSending } from '@plant-store/platform/mongo-errors';
 import { within } from '@plant-store/platform/within';
 import { Binary, type Collection, type Db, type MongoClient, ObjectId } from 'mongodb';
-import type { Creation, InsertReport, PlantStore, StoredPlant } from '../domain/create-plant.ts';
+import type { Creation } from '../domain/creation.ts';
+import type { Commit, InsertReport, PlantStore, StoredPlant } from '../domain/plant-store.ts';
 
 const DUPLICATE_KEY = 11_000;
 
 /**
  * The plants in MongoDB.
  * - Inserts wait for a journaled majority: with less, kill -9 or a failover loses acknowledged plants (S1).
- * - Reads that settle are majority reads: a local one may show what a failover then rolls back (S1).
+ * - Reads that decide are majority reads: a local one may show what a failover then rolls back (S1).
  */
-export function mongoPlants(client: MongoClient, database: string, instance: string): PlantStore {
-  const db = client.db(database);
+export function mongoPlants(options: {
+  client: MongoClient;
+  database: string;
+  /** Stored with each plant: which replica created it. */
+  instance: string;
+  onInserted: (plants: number, ms: number, report: InsertReport) => void;
+}): PlantStore {
+  const db = options.client.db(options.database);
   const plants = db.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
 
   return {
-    insert: (commit, creations, budgetMs) => {
-      const documents = creations.map((creation) => toDocument(creation, commit, instance));
-      return within<InsertReport>(budgetMs, insertTogether(db, documents, budgetMs), {
+    async insert(commit, creations, budgetMs) {
+      const started = performance.now();
+      const documents = toDocuments(creations, commit, options.instance);
+      const report = await within<InsertReport>(budgetMs, insertTogether(db, documents, budgetMs), {
         sent: true,
         occupied: 'unknown',
         reason: `no answer within ${Math.round(budgetMs)} ms`,
       });
+      options.onInserted(creations.length, performance.now() - started, report);
+      return report;
     },
     read: (ids, budgetMs) => within(budgetMs, readStored(plants, ids, budgetMs), undefined),
   };
@@ -83,14 +93,18 @@ async function readStored(
   }
 }
 
-function toDocument(creation: Creation, commit: string, instance: string): PlantDocument {
-  const { plant, principal, origin, keyHash } = creation;
-  return {
+function toDocuments(
+  creations: readonly Creation[],
+  { id, created }: Commit,
+  instance: string,
+): PlantDocument[] {
+  const commit = new ObjectId(id);
+  return creations.map(({ plant, principal, origin, keyHash }) => ({
     _id: plant.id,
     name: plant.name,
     ...(plant.tag !== undefined && { tag: plant.tag }),
-    created: new Date(),
-    commit: new ObjectId(commit),
+    created,
+    commit,
     pending: true,
     by: {
       sub: principal.subject,
@@ -99,7 +113,7 @@ function toDocument(creation: Creation, commit: string, instance: string): Plant
     },
     from: { ...origin, instance },
     ...(keyHash !== undefined && { key: Binary.createFromHexString(keyHash) }),
-  };
+  }));
 }
 
 function toStored({ _id, name, tag, commit, by, key }: PlantDocument): StoredPlant {

@@ -10,7 +10,7 @@ const COMMIT_PLANTS = 500;
 const PAGE_PLANTS_MAX = 2_000;
 const PAGE_PLANTS_MIN = 125;
 /** A run in flight for so long no longer holds back the next one, so that reading, hashing and writing overlap. */
-const PATIENCE_MS = 15;
+const SLOW_AFTER_MS = 15;
 const RUNS_MAX = 2;
 
 export type AnnouncedCommit = { commit: string; plants: number };
@@ -63,7 +63,7 @@ export function createCommitRuns(
   }
 
   return createBatcher<AnnouncedCommit, CommitOutcome>({
-    run: async (announced) => {
+    process: async (announced) => {
       const outcomes = await run(announced.map(({ commit }) => commit));
       return announced.map(({ commit }) => outcomes.get(commit) as CommitOutcome);
     },
@@ -77,8 +77,8 @@ export function createCommitRuns(
     waitingItemsMax: 4 * jobsMax,
     waitingBytesMax: Number.POSITIVE_INFINITY,
     waitMsMax: 600_000,
-    patienceMs: PATIENCE_MS,
-    runsMax: RUNS_MAX,
+    slowAfterMs: SLOW_AFTER_MS,
+    batchesMax: RUNS_MAX,
   });
 }
 

@@ -2,7 +2,7 @@ import fastifyJwt, { type FastifyJWTOptions } from '@fastify/jwt';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { ApiConfig } from '../../config.ts';
-import type { Principal } from '../../domain/principal.ts';
+import type { Principal } from '../../domain/creation.ts';
 import type { JwksKeys } from '../../tokens/jwks.ts';
 import { ApiError } from '../api-error.ts';
 

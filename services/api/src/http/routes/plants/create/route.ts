@@ -1,11 +1,22 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CreatePlant, Creation, Outcome } from '../../../../domain/create-plant.ts';
-import { ApiError } from '../../../api-error.ts';
+import type { ErrorName } from '@plant-store/contracts/error-catalogue';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { CreatePlant } from '../../../../domain/create-plant.ts';
+import type { Creation, Outcome } from '../../../../domain/creation.ts';
+import { ApiError, refuse } from '../../../api-error.ts';
 import { idempotencyKeyHash } from '../../../idempotency-key.ts';
 import { NewPlant, PlantBody } from './schema.ts';
 
 /** From the complete request to the answer; the gateway waits a little longer. */
 const ANSWER_MS_MAX = 4_000;
+
+/** What is told where an outcome is no plant. */
+const refusals = {
+  exists: 'plantExists',
+  'exists-identical': 'plantExistsIdentical',
+  'key-reused': 'idempotencyKeyReused',
+  'not-stored': 'notStored',
+  unknown: 'outcomeUnknown',
+} as const satisfies Record<Exclude<Outcome, 'created' | 'replayed'>, ErrorName>;
 
 export type CreatePlantRoute = { createPlant: CreatePlant; now: () => number };
 
@@ -18,8 +29,10 @@ export async function createPlantRoute(
     { schema: { body: NewPlant, response: { 200: PlantBody } } },
     async (request, reply) => {
       const creation = toCreation(request, now() + ANSWER_MS_MAX);
+      const outcome = await createPlant(creation);
+      if (outcome === 'replayed') reply.header('idempotency-replayed', 'true');
+      else if (outcome !== 'created') return refuse(reply, new ApiError(refusals[outcome]));
       const { name, tag } = creation.plant;
-      acknowledge(await createPlant(creation), reply);
       return tag === undefined ? { name } : { name, tag };
     },
   );
@@ -41,24 +54,3 @@ function toCreation(request: FastifyRequest<{ Body: NewPlant }>, deadline: numbe
 
 /** W3C Trace Context §3.2, version 00 and those that extend it. */
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{1,64})?$/;
-
-/** Lets a stored plant pass to its 200; throws the refusal that belongs to any other outcome. */
-function acknowledge(outcome: Outcome, reply: FastifyReply): void {
-  switch (outcome) {
-    case 'created':
-      return;
-    case 'replayed':
-      reply.header('idempotency-replayed', 'true');
-      return;
-    case 'exists':
-      throw new ApiError('plantExists');
-    case 'exists-identical':
-      throw new ApiError('plantExistsIdentical');
-    case 'key-reused':
-      throw new ApiError('idempotencyKeyReused');
-    case 'not-stored':
-      throw new ApiError('notStored');
-    case 'unknown':
-      throw new ApiError('outcomeUnknown');
-  }
-}

@@ -1,4 +1,5 @@
-import type { RecentIds } from '../domain/create-plant.ts';
+/** Ids that this replica has seen stored of late. May forget, never lies about having seen. */
+export type RecentIds = { has: (id: bigint) => boolean; add: (id: bigint) => void };
 
 /**
  * Remembers the last `generation` to twice as many ids in two generations: when the young one is full it becomes the

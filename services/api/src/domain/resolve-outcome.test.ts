@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Creation, StoredPlant } from './create-plant.ts';
-import { type Settlement, settle } from './idempotency.ts';
+import type { Creation } from './creation.ts';
+import type { StoredPlant } from './plant-store.ts';
+import { type ResolvedOutcome, resolveOutcome } from './resolve-outcome.ts';
 
 const creation: Creation = {
   plant: { id: 1n, name: 'a', tag: 't' },
@@ -25,21 +26,21 @@ const noIssuer = { principal: { subject: 's' } };
 const otherToken = { principal: { subject: 's', issuer: 'i', tokenId: 'another' } };
 
 test('nothing found by a majority is nothing known', () => {
-  expect(settle(creation, undefined, 'ours')).toBe('absent');
-  expect(settle(creation, undefined)).toBe('absent');
+  expect(resolveOutcome(creation, undefined, 'ours')).toBe('absent');
+  expect(resolveOutcome(creation, undefined)).toBe('absent');
 });
 
-describe('the mark of this commit proves our own write, whatever else is read', () => {
+describe('a plant of this commit proves our own write, whatever else is read', () => {
   test.each([stored, storedWithoutKey, { ...stored, ...otherContent }, { ...stored, ...otherSubject }])(
     '%#',
     (found) => {
-      expect(settle(creation, { ...found, commit: 'ours' }, 'ours')).toBe('created');
+      expect(resolveOutcome(creation, { ...found, commit: 'ours' }, 'ours')).toBe('created');
     },
   );
 });
 
 describe('a plant of another commit', () => {
-  test.each<[string, Creation, StoredPlant, Settlement]>([
+  test.each<[string, Creation, StoredPlant, ResolvedOutcome]>([
     ['same key, content and subject', creation, stored, 'replayed'],
     ['another token of the subject', creation, { ...stored, ...otherToken }, 'replayed'],
     ['same key and subject, other content', creation, { ...stored, ...otherContent }, 'key-reused'],
@@ -60,9 +61,9 @@ describe('a plant of another commit', () => {
     ['same key and content, another issuer', creation, { ...stored, ...otherIssuer }, 'exists'],
     ['same key and content, no issuer', creation, { ...stored, ...noIssuer }, 'exists'],
     ['other content, another subject', creation, { ...stored, ...otherContent, ...otherSubject }, 'exists'],
-  ])('%s', (_name, ours, found, settlement) => {
-    expect(settle(ours, found, 'ours')).toBe(settlement);
+  ])('%s', (_name, ours, found, outcome) => {
+    expect(resolveOutcome(ours, found, 'ours')).toBe(outcome);
     // Without a commit of its own, as when a known id is looked up before anything is sent.
-    expect(settle(ours, found)).toBe(settlement);
+    expect(resolveOutcome(ours, found)).toBe(outcome);
   });
 });
