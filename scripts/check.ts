@@ -13,6 +13,7 @@ const steps: readonly { name: string; program: string; args: readonly string[] }
     program: 'knip',
     args: ['--strict', '--dependencies'],
   },
+  { name: 'no secrets', program: 'secretlint', args: ['**/*'] },
   {
     name: 'docs/openapi.json is current',
     program: 'node',

@@ -19,6 +19,7 @@ export class LastWords {
   reason(): string {
     const lines = [...this.#lines, this.#rest].filter((line) => line !== '');
     for (const line of lines) {
+      // pattern-check: reads what our own servers print
       const error = /"s":"[EF]".*"error":(?:"([^"]+)"|\{.*?"errmsg":"([^"]+)")/.exec(line);
       if (error !== null) return (error[1] ?? error[2]) as string;
     }

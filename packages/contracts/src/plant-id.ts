@@ -5,7 +5,7 @@ const INT64_DIGITS_MAX = 19;
 const EXPONENT_DIGITS_MAX = 6;
 
 /** A JSON number literal (RFC 8259 §6): sign, integer digits, fraction digits, exponent sign, exponent digits. */
-const JSON_NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d+))?$/;
+const JSON_NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)(\d+))?$/;
 
 /**
  * The exact value of a JSON number literal when it is an integer from −2^63 to 2^63−1, in whatever spelling
@@ -15,9 +15,10 @@ const JSON_NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d+))?$/;
 export function int64FromJsonNumber(literal: string): bigint | undefined {
   const match = JSON_NUMBER.exec(literal);
   if (match === null) return undefined;
-  const [, sign, integer = '', fraction = '', exponentSign = '', exponent = ''] = match;
+  const [, sign, integer = '', fraction = '', exponentSign = '', exponentDigits = ''] = match;
 
   const significant = (integer + fraction).replace(/^0+/, '');
+  const exponent = exponentDigits.replace(/^0+/, '');
   if (significant === '') return 0n;
   if (exponent.length > EXPONENT_DIGITS_MAX) return undefined;
 

@@ -1,0 +1,63 @@
+import { parseSync, Visitor } from 'oxc-parser';
+import { check } from 'recheck';
+
+/** A regular expression in a source file; `source` is undefined where it is put together while the program runs. */
+export type Pattern = { line: number; text: string; source?: string; flags: string; exception: boolean };
+
+export type Finding = { line: number; text: string; problem: string };
+
+/** What excuses a pattern: this, with the reason, in a comment on its line or the line before. */
+const EXCEPTION = /pattern-check: \S/;
+/** The result must not depend on how busy the machine is: the checker's other limits count steps, not time. */
+const untimed = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
+
+/** Patterns that take more than linear time for some input, and those that nobody can judge. */
+export async function unsafePatterns(file: string, content: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { line, text, source, flags } of patternsIn(file, content).filter((found) => !found.exception)) {
+    const problem = source === undefined ? 'is put together at run time' : await judge(source, flags);
+    if (problem !== undefined) findings.push({ line, text, problem });
+  }
+  return findings;
+}
+
+async function judge(source: string, flags: string): Promise<string | undefined> {
+  const result = await check(source, flags, untimed);
+  if (result.status === 'safe') return undefined;
+  if (result.status === 'unknown') return `cannot be judged (${result.error.kind})`;
+  return `takes ${result.complexity.summary} time for ${result.attack.pattern}`;
+}
+
+/** Regular expression literals, `RegExp(…)`, and `pattern: '…'` of JSON schemas. */
+export function patternsIn(file: string, content: string): Pattern[] {
+  const { program, comments, errors } = parseSync(file, content);
+  if (errors[0] !== undefined) throw new Error(`${file} cannot be parsed: ${errors[0].message}`);
+  const lineOf = (offset: number) => content.slice(0, offset).split('\n').length;
+  const excused = new Set(
+    comments
+      .filter(({ value }) => EXCEPTION.test(value))
+      .flatMap(({ end }) => [lineOf(end), lineOf(end) + 1]),
+  );
+  const found: Pattern[] = [];
+  const add = ({ start, end }: { start: number; end: number }, source?: string, flags = '') => {
+    const line = lineOf(start);
+    const text = content.slice(start, end);
+    found.push({ line, text, flags, exception: excused.has(line), ...(source !== undefined && { source }) });
+  };
+  const addCall = (call: { start: number; end: number; callee: object }) => {
+    if ('name' in call.callee && call.callee.name === 'RegExp') add(call);
+  };
+  new Visitor({
+    Literal: (literal) => {
+      if ('regex' in literal) add(literal, literal.regex.pattern, literal.regex.flags);
+    },
+    NewExpression: addCall,
+    CallExpression: addCall,
+    Property: ({ key, value }) => {
+      const isPattern = key.type === 'Identifier' && key.name === 'pattern';
+      if (isPattern && value.type === 'Literal' && typeof value.value === 'string')
+        add(value, value.value, 'u');
+    },
+  }).visit(program);
+  return found;
+}
