@@ -30,8 +30,9 @@ afterAll(async () => {
 
 const BOARD = '/board/operator/api/queues';
 
-test('with both down at start the console is ready, says so in clear words and shows no error', async () => {
-  expect((await fetch(`${ops.internalUrl}/readyz`)).status).toBe(200);
+test('with both down at start the console serves, says so in clear words and shows no error; only it is not ready', async () => {
+  expect(await readiness()).toBe(503);
+  expect((await fetch(`${ops.internalUrl}/livez`)).status).toBe(200);
   const page = await answeredInTime(() => olga.see('/'));
   expect(page.status).toBe(200);
   const text = await page.text();
@@ -47,15 +48,16 @@ test('with both down at start the console is ready, says so in clear words and s
     error: 'Redis is unreachable: the queue shows again once it is back.',
   });
 
-  expect(await ops.metric('plants_ops_part_up{part="mongodb"}')).toBe(0);
-  expect(await ops.metric('plants_ops_part_up{part="redis"}')).toBe(0);
+  expect(await ops.metric('plants_ops_mongodb_up')).toBe(0);
+  expect(await ops.metric('plants_ops_redis_up')).toBe(0);
   expect(await ops.metric('plants_ops_queue_jobs{state="waiting"}')).toBeNaN();
-  expect(await ops.metric('plants_ops_pending')).toBeNaN();
+  expect(await ops.metric('plants_ops_plants_pending')).toBeNaN();
 });
 
 test('each is found by itself once it is there', async () => {
   await mongod.start();
   const { facts } = await status('Redis is unreachable');
+  expect(await readiness()).toBe(200);
   expect(facts.plants.text).toBe('0');
   expect(facts.waiting.text).toBe('–');
 
@@ -98,6 +100,7 @@ test('a MongoDB that hangs holds no answer back', async () => {
   mongod.signal('SIGSTOP');
   try {
     await status('MongoDB is unreachable');
+    expect(await readiness()).toBe(503);
     const page = await answeredInTime(() => olga.see('/'));
     expect(await page.text()).toContain('MongoDB is unreachable');
   } finally {
@@ -105,6 +108,8 @@ test('a MongoDB that hangs holds no answer back', async () => {
   }
   await status('No worker is connected');
 });
+
+const readiness = async () => (await fetch(`${ops.internalUrl}/readyz`)).status;
 
 async function answeredInTime(ask: () => Promise<Response>): Promise<Response> {
   const started = performance.now();

@@ -18,7 +18,10 @@ export async function runService(
 ): Promise<void> {
   try {
     const { running, logger } = await start();
-    closeWithGrace({ delay: EXIT_MS_MAX, logger: false }, async ({ signal, err }) => {
+    const failed = {
+      error: (reason: unknown) => logger.fatal({ err: reason }, 'closing failed: exiting all the same'),
+    };
+    closeWithGrace({ delay: EXIT_MS_MAX, logger: failed }, async ({ signal, err }) => {
       if (err === undefined) logger.info({ signal }, 'draining');
       else logger.fatal({ err }, 'a defect: closing');
       await running.close();

@@ -1,10 +1,9 @@
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
 import { startInternalListener } from '@plant-store/platform/internal-listener';
-import { createLogger, type Logger } from '@plant-store/platform/logger';
+import type { Logger } from '@plant-store/platform/logger';
 import { createRegistry } from '@plant-store/platform/metrics';
-import { createMongoClient, databaseName } from '@plant-store/platform/mongo';
+import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
 import { createRedis, producerConnection } from '@plant-store/platform/redis';
-import type { Running } from '@plant-store/platform/service';
 import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { createCredentials } from './access/credentials.ts';
@@ -13,20 +12,13 @@ import { buildOpsApp } from './http/app.ts';
 import { createOpsMetrics, registerStatusMetrics } from './metrics.ts';
 import { createStatusReader } from './status/status.ts';
 
-/** How long a closing console lets requests end by themselves. */
+/** How long requests under way may take once the console closes. */
 const DRAIN_MS = 5_000;
 
-export type Ops = { running: Running; logger: Logger; url: string; internalUrl: string };
+export type RunningOps = { url: string; internalUrl: string; close: () => Promise<void> };
 
 /** Starts the console. MongoDB and Redis may be away: it then says so, and connects once they are there. */
-export async function startOps({
-  config,
-  secrets,
-}: {
-  config: OpsConfig;
-  secrets: OpsSecrets;
-}): Promise<Ops> {
-  const logger = createLogger('ops', config.instance, config.logLevel);
+export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: Logger): Promise<RunningOps> {
   await using started = new AsyncDisposableStack();
 
   const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-ops');
@@ -39,6 +31,7 @@ export async function startOps({
     /** It asks Redis once, at the first connection; were that one answer lost, the queue would fail for good. */
     skipVersionCheck: true,
   });
+  /** The connection's own errors, which `createRedis` logs. */
   queue.on('error', () => undefined);
   started.defer(() => queue.close());
 
@@ -48,40 +41,37 @@ export async function startOps({
   const metrics = createOpsMetrics(registry);
   registerStatusMetrics(registry, readStatus);
 
-  let ready = false;
-  const internal = await startInternalListener(
-    config.internal,
-    { live: () => true, ready: () => ready },
-    registry,
-  );
-  started.defer(() => internal.close());
-
-  const credentials = await createCredentials(secrets.accounts);
   const app = await buildOpsApp({
     http: config.http,
-    credentials,
+    credentials: await createCredentials(secrets.accounts),
     readStatus,
     queue,
     redis,
     metrics,
     logger,
   });
-  started.defer(() => drain(app));
-  const url = await app.listen({ host: config.http.host, port: config.http.port });
+  let closing = false;
+  const internal = await startInternalListener(
+    config.internal,
+    { live: () => true, ready: async () => app.server.listening && !closing && (await hasPrimary(mongo)) },
+    registry,
+  );
+  started.defer(() => internal.close());
 
-  ready = true;
+  const { host, port } = config.http;
+  started.defer(() => drain(app));
+  const url = await app.listen({ host, port });
   started.defer(() => {
-    ready = false;
+    closing = true;
   });
   logger.info({ url, internal: internal.url }, 'listening');
-  const stack = started.move();
-  const running = { close: () => stack.disposeAsync() };
-  return { running, logger, url, internalUrl: internal.url };
+  const running = started.move();
+  return { url, internalUrl: internal.url, close: () => running.disposeAsync() };
 }
 
 /** Ends idle connections at once, busy ones after their answer, and whatever is left after DRAIN_MS. */
 async function drain(app: FastifyInstance): Promise<void> {
-  const impatience = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
   await app.close();
-  clearTimeout(impatience);
+  clearTimeout(cut);
 }

@@ -9,16 +9,18 @@ export type OpsMetrics = {
 
 /** What people do in the console. */
 export function createOpsMetrics(registry: Registry): OpsMetrics {
+  const signIns = new Counter({
+    name: 'plants_ops_sign_ins_total',
+    help: 'Attempts to sign in to the console, by outcome: accepted, refused, throttled.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  for (const outcome of ['accepted', 'refused', 'throttled']) signIns.inc({ outcome }, 0);
   return {
-    signIns: new Counter({
-      name: 'plants_ops_sign_ins_total',
-      help: 'Tries to sign in to the console, by outcome: accepted, refused, throttled.',
-      labelNames: ['outcome'],
-      registers: [registry],
-    }),
+    signIns,
     actions: new Counter({
       name: 'plants_ops_actions_total',
-      help: 'Actions on the queue through the console, by action and outcome: done, failed, refused.',
+      help: 'Actions of operators through the console, by action and outcome: done, failed, refused.',
       labelNames: ['action', 'outcome'],
       registers: [registry],
     }),
@@ -27,8 +29,8 @@ export function createOpsMetrics(registry: Registry): OpsMetrics {
 
 /**
  * The state of the system as the console sees it, once per system and also when no worker runs, read when Prometheus
- * asks. What cannot be read is NaN, never an old figure or a reassuring zero; `plants_ops_part_up` says which part is
- * away.
+ * asks. What cannot be read is NaN, never an old figure or a reassuring zero; the two `_up` gauges say which server does
+ * not answer.
  */
 export function registerStatusMetrics(registry: Registry, readStatus: StatusReader): void {
   function gauge(name: string, help: string, read: (status: SystemStatus) => number | undefined): void {
@@ -42,17 +44,12 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
     });
   }
 
-  new Gauge({
-    name: 'plants_ops_part_up',
-    help: 'Whether the console can read the part: 1 or 0.',
-    labelNames: ['part'],
-    registers: [registry],
-    async collect() {
-      const { database, queue } = await readStatus();
-      this.set({ part: 'mongodb' }, database === undefined ? 0 : 1);
-      this.set({ part: 'redis' }, queue === undefined ? 0 : 1);
-    },
-  });
+  gauge('plants_ops_mongodb_up', 'Whether a primary of MongoDB answers: 1 or 0.', ({ database }) =>
+    database === undefined ? 0 : 1,
+  );
+  gauge('plants_ops_redis_up', 'Whether Redis answers: 1 or 0.', ({ queue }) =>
+    queue === undefined ? 0 : 1,
+  );
   new Gauge({
     name: 'plants_ops_queue_jobs',
     help: 'Jobs on the queue of creations, by state.',
@@ -60,7 +57,7 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
     registers: [registry],
     async collect() {
       const { queue } = await readStatus();
-      for (const state of JOB_STATES) this.set({ state }, queue?.jobs[state] ?? Number.NaN);
+      for (const state of JOB_STATES) this.set({ state }, queue?.[state] ?? Number.NaN);
     },
   });
   gauge(
@@ -72,14 +69,20 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
   gauge('plants_ops_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
     queue === undefined ? undefined : Number(queue.paused),
   );
-  gauge('plants_ops_stored', 'Plants stored, as the database estimates.', ({ database }) => database?.plants);
   gauge(
-    'plants_ops_pending',
+    'plants_ops_plants_stored',
+    'Plants stored, as the database estimates.',
+    ({ database }) => database?.plants,
+  );
+  gauge(
+    'plants_ops_plants_pending',
     'Plants not yet indexed and audited, counted up to 10000.',
     ({ database }) => database?.pending,
   );
-  gauge('plants_ops_pending_oldest_seconds', 'Age of the oldest pending plant; 0 when none is.', (status) =>
-    seconds(status.database?.oldestPendingMs),
+  gauge(
+    'plants_ops_plants_pending_oldest_seconds',
+    'Age of the oldest pending plant; 0 when none is.',
+    (status) => seconds(status.database?.oldestPendingMs),
   );
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from '../http/failures.ts';
 import { isSafe, wantsPage } from '../http/requests.ts';
 import { signedInUser } from './sessions.ts';
 
-/** Lets signed-in people pass; others are sent to the sign-in page, or told in JSON where a page is of no use. */
+/** Lets signed-in people pass; others are sent to the sign-in page, or answered in JSON where they asked for no page. */
 export const requireSignIn: onRequestHookHandler = async (request, reply) => {
   if (signedInUser(request) !== undefined) return;
   if (isSafe(request.method) && wantsPage(request)) return reply.redirect('/sign-in', 303);
@@ -13,10 +13,10 @@ export const requireSignIn: onRequestHookHandler = async (request, reply) => {
 /** Refuses every request that would change something from whoever is no operator, whatever its path. */
 export const requireOperatorToAct: onRequestHookHandler = async (request) => {
   if (isSafe(request.method) || signedInUser(request)?.role === 'operator') return;
-  throw new Refusal(403, 'You may look, not act: this takes the role operator.');
+  throw new Refusal(403, 'A viewer may see everything and change nothing: this takes the role operator.');
 };
 
-/** For what only operators may even open. */
+/** For pages that only operators may open. */
 export const requireOperator: onRequestHookHandler = async (request) => {
   if (signedInUser(request)?.role === 'operator') return;
   throw new Refusal(403, 'This takes the role operator.');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseAccounts } from './accounts.ts';
 
 test('accounts are name, role and password; a password may contain colons', () => {
-  expect(parseAccounts('olga:operator:a:colon:inside, vera:viewer:twelve-chars,')).toEqual({
+  expect(parseAccounts('olga:operator:a:colon:inside, vera:viewer:twelve-chars')).toEqual({
     accounts: [
       { name: 'olga', role: 'operator', password: 'a:colon:inside' },
       { name: 'vera', role: 'viewer', password: 'twelve-chars' },
@@ -22,7 +22,9 @@ test.each([
     'a:viewer:twelve-chars,a:operator:other-password',
     /^OPS_USERS entry 2: the name was/,
   ],
-  ['nobody', ' , ', /^OPS_USERS names nobody/],
+  ['nobody', '  ', /^OPS_USERS names nobody/],
+  ['a comma at the end', 'olga:operator:twelve-chars,', /^OPS_USERS entry 2: it is empty: a comma too many/],
+  ['a comma at the beginning', ',olga:operator:twelve-chars', /^OPS_USERS entry 1: it is empty/],
 ])('%s is a fault that names the place and no part of the entry', (_what, list, fault) => {
   const { faults } = parseAccounts(list);
   expect(faults).toHaveLength(1);

@@ -15,19 +15,21 @@ const NAME = /^[\w.@-]{1,64}$/;
  * Faults name an entry by its place, since any part of a malformed one may be a password.
  */
 export function parseAccounts(list: string): { accounts: Account[]; faults: string[] } {
+  if (list.trim() === '') {
+    return { accounts: [], faults: ['OPS_USERS names nobody: give name:role:password, separated by commas'] };
+  }
   const accounts: Account[] = [];
   const faults: string[] = [];
-  const entries = list.split(',').filter((entry) => entry.trim() !== '');
-
-  for (const [index, entry] of entries.entries()) {
+  for (const [index, entry] of list.split(',').entries()) {
     const [name = '', role = '', ...rest] = entry.trim().split(':');
     const password = rest.join(':');
-    const fault = accountFault(name, role, password, accounts);
+    const fault =
+      entry.trim() === ''
+        ? 'it is empty: a comma too many, or a password with a comma in it'
+        : accountFault(name, role, password, accounts);
     if (fault === undefined) accounts.push({ name, role: role as Role, password });
     else faults.push(`OPS_USERS entry ${index + 1}: ${fault}`);
   }
-  if (entries.length === 0)
-    faults.push('OPS_USERS names nobody: give name:role:password, separated by commas');
   return { accounts, faults };
 }
 

@@ -20,7 +20,7 @@ export type BoardOptions = { queue: Queue; redis: Redis; logger: Logger; metrics
 
 /**
  * Bull Board, once read-only for viewers and once whole for operators. Whatever an operator does there, no plant is
- * lost: Redis holds doorbells alone, and the relay rings again for what stays pending.
+ * lost: a job only names commits, and the relay publishes again what stays pending.
  */
 export const board: FastifyPluginAsync<BoardOptions> = async (app, options) => {
   app.get<{ Querystring: { status?: string } }>('/board', async (request, reply) => {

@@ -23,7 +23,7 @@ export function assetPath(file: string): string {
   return PREFIX + file;
 }
 
-/** The pages' own style, script and mark. They hold nothing private, so the sign-in page can use them. */
+/** The pages' own style, script and icon. They hold nothing private, so the sign-in page can use them. */
 export const assets = fastifyPlugin(async (app) => {
   await app.register(fastifyStatic, {
     root: directory,

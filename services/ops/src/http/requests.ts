@@ -5,7 +5,7 @@ export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 
-/** Whether a person looks at the answer; scripts and the board's own requests get JSON. */
+/** Whether a browser asks for a page; scripts and the board's own requests get JSON. */
 export function wantsPage(request: FastifyRequest): boolean {
   return request.headers.accept?.includes('text/html') === true;
 }

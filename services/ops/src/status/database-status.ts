@@ -13,7 +13,7 @@ type ChainHead = { chain: number; height: number; entries: number; sealed: Date 
 export type DatabaseStatus = {
   /** As the collection's metadata estimates; a count would read them all. */
   plants: number;
-  /** Plants that still carry their mark, up to PENDING_COUNTED_MAX. */
+  /** Plants not yet processed, counted up to PENDING_COUNTED_MAX. */
   pending: number;
   /** Age of the oldest of them by this machine's clock, to within the second that orders commits; 0 without any. */
   oldestPendingMs: number;
@@ -21,19 +21,19 @@ export type DatabaseStatus = {
   chains: ChainHead[];
 };
 
-/** Every commit id there is: a bound on `commit` lets the partial index on pending marks answer. */
+/** Every commit id there is: a bound on `commit` lets the partial index on pending plants answer. */
 const anyCommit = { $gte: new ObjectId('0'.repeat(24)) };
 
 /** @throws when there is no primary, or it does not answer in time. */
 export async function readDatabase(database: Db): Promise<DatabaseStatus> {
   const collection = database.collection<PlantDocument>(PLANTS);
-  const marked = { pending: true, commit: anyCommit } as const;
+  const isPending = { pending: true, commit: anyCommit } as const;
   const bounds = { maxTimeMS: READ_MS_MAX };
 
   const [plants, pending, oldest, chains] = await Promise.all([
     collection.estimatedDocumentCount(bounds),
-    collection.countDocuments(marked, { ...bounds, limit: PENDING_COUNTED_MAX }),
-    collection.findOne(marked, { ...bounds, sort: { commit: 1 }, projection: { created: 1 } }),
+    collection.countDocuments(isPending, { ...bounds, limit: PENDING_COUNTED_MAX }),
+    collection.findOne(isPending, { ...bounds, sort: { commit: 1 }, projection: { created: 1 } }),
     readChains(database),
   ]);
   return {

@@ -1,19 +1,21 @@
 import { expect, test } from 'vitest';
 import type { DatabaseStatus } from './database-status.ts';
-import type { QueueStatus } from './queue-status.ts';
+import type { QueueAndWorkers } from './queue-status.ts';
 import { statusWords } from './status-words.ts';
 
 const now = new Date('2026-05-01T12:00:00Z');
 const database: DatabaseStatus = { plants: 5, pending: 0, oldestPendingMs: 0, chains: [] };
-const queue: QueueStatus = {
-  jobs: { waiting: 0, active: 0, delayed: 0, failed: 0 },
+const queue: QueueAndWorkers = {
+  waiting: 0,
+  active: 0,
+  delayed: 0,
+  failed: 0,
   oldestWaitingMs: 0,
   paused: false,
   workers: 2,
 };
-const words = (more: { database?: Partial<DatabaseStatus>; queue?: Partial<QueueStatus> } = {}) =>
+const words = (more: { database?: Partial<DatabaseStatus>; queue?: Partial<QueueAndWorkers> } = {}) =>
   statusWords({ database: { ...database, ...more.database }, queue: { ...queue, ...more.queue } }, now);
-const jobs = (more: Partial<QueueStatus['jobs']>) => ({ jobs: { ...queue.jobs, ...more } });
 
 test.each([
   ['nothing to do', {}, 'good', 'All is well'],
@@ -26,13 +28,13 @@ test.each([
   ],
   [
     'a job waiting for too long',
-    { queue: { ...jobs({ waiting: 1 }), oldestWaitingMs: 61_000 } },
+    { queue: { waiting: 1, oldestWaitingMs: 61_000 } },
     'warn',
     'Indexing and auditing are behind',
   ],
-  ['one failed job', { queue: jobs({ failed: 1 }) }, 'warn', 'A job has failed'],
-  ['failed jobs', { queue: jobs({ failed: 1_200 }) }, 'warn', '1,200 jobs have failed'],
-  ['no worker', { queue: { workers: 0, ...jobs({ failed: 1 }) } }, 'warn', 'No worker is connected'],
+  ['one failed job', { queue: { failed: 1 } }, 'warn', 'A job has failed'],
+  ['failed jobs', { queue: { failed: 1_200 } }, 'warn', '1,200 jobs have failed'],
+  ['no worker', { queue: { workers: 0, failed: 1 } }, 'warn', 'No worker is connected'],
   ['a pause', { queue: { paused: true, workers: 0 } }, 'warn', 'The queue is paused'],
   ['workers that Redis does not tell', { queue: { workers: undefined } }, 'good', 'All is well'],
 ] as const)('the verdict on %s', (_case, status, level, headline) => {

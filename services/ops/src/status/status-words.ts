@@ -1,6 +1,6 @@
 import { type DatabaseStatus, PENDING_COUNTED_MAX } from './database-status.ts';
 import { age, count } from './figures.ts';
-import type { QueueStatus } from './queue-status.ts';
+import type { QueueAndWorkers } from './queue-status.ts';
 import type { SystemStatus } from './status.ts';
 import { BEHIND_MS, type Level, type Verdict, verdictOn } from './verdict.ts';
 
@@ -53,7 +53,7 @@ function databaseFacts(database: DatabaseStatus | undefined) {
   };
 }
 
-function queueFacts(queue: QueueStatus | undefined) {
+function queueFacts(queue: QueueAndWorkers | undefined) {
   if (queue === undefined) {
     return {
       oldestWaiting: UNKNOWN,
@@ -64,10 +64,10 @@ function queueFacts(queue: QueueStatus | undefined) {
       failed: UNKNOWN,
     };
   }
-  const { jobs, oldestWaitingMs, workers, paused } = queue;
+  const { waiting, active, delayed, failed, oldestWaitingMs, workers, paused } = queue;
   return {
     oldestWaiting: {
-      text: jobs.waiting === 0 ? 'none' : age(oldestWaitingMs),
+      text: waiting === 0 ? 'none' : age(oldestWaitingMs),
       note: paused ? 'the queue is paused' : 'in the queue',
       ...((paused || oldestWaitingMs > BEHIND_MS) && { level: 'warn' as const }),
     },
@@ -75,9 +75,9 @@ function queueFacts(queue: QueueStatus | undefined) {
       workers === undefined
         ? { text: '–', note: 'Redis does not tell' }
         : { text: count(workers), note: 'connected', ...(workers === 0 && { level: 'warn' as const }) },
-    waiting: { text: count(jobs.waiting) },
-    active: { text: count(jobs.active) },
-    delayed: { text: count(jobs.delayed) },
-    failed: { text: count(jobs.failed), ...(jobs.failed > 0 && { level: 'warn' as const }) },
+    waiting: { text: count(waiting) },
+    active: { text: count(active) },
+    delayed: { text: count(delayed) },
+    failed: { text: count(failed), ...(failed > 0 && { level: 'warn' as const }) },
   };
 }

@@ -1,27 +1,27 @@
 import type { Logger } from '@plant-store/platform/logger';
+import { within } from '@plant-store/platform/within';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Db } from 'mongodb';
 import { type DatabaseStatus, readDatabase } from './database-status.ts';
-import { within } from './deadline.ts';
-import { type QueueStatus, readQueue } from './queue-status.ts';
+import { type QueueAndWorkers, readQueue } from './queue-status.ts';
 
-/** One look at the system; a part that gives no answer is undefined. */
-export type SystemStatus = { database: DatabaseStatus | undefined; queue: QueueStatus | undefined };
+/** The system at one moment; what gives no answer is undefined. */
+export type SystemStatus = { database: DatabaseStatus | undefined; queue: QueueAndWorkers | undefined };
 
 /** Never rejects, and answers within READ_MS_MAX. */
 export type StatusReader = () => Promise<SystemStatus>;
 
 const READ_MS_MAX = 2_500;
-/** Shared by everyone who looks within this time, so that many open pages cost what one does. */
+/** One reading serves all requests within this time, so that many open pages cost what one does. */
 const FRESH_MS = 1_000;
 
 export function createStatusReader(
   { database, queue, redis }: { database: Db; queue: Queue; redis: Redis },
   logger: Logger,
 ): StatusReader {
-  const databaseStatus = orAway('mongodb', () => readDatabase(database), logger);
-  const queueStatus = orAway('redis', () => readConnectedQueue(queue, redis), logger);
+  const databaseStatus = orUndefined('MongoDB', () => readDatabase(database), logger);
+  const queueStatus = orUndefined('Redis', () => readConnectedQueue(queue, redis), logger);
   let latest: { status: Promise<SystemStatus>; readAt: number } | undefined;
 
   async function read(): Promise<SystemStatus> {
@@ -37,24 +37,31 @@ export function createStatusReader(
 }
 
 /** A queue that was never connected would wait for Redis instead of failing. */
-async function readConnectedQueue(queue: Queue, redis: Redis): Promise<QueueStatus> {
+async function readConnectedQueue(queue: Queue, redis: Redis): Promise<QueueAndWorkers> {
   if (redis.status !== 'ready') throw new Error(`the connection is ${redis.status}`);
   return readQueue(queue);
 }
 
-/** Reads a part, or undefined when it gives no answer; says so in the log once an outage, not once a look. */
-function orAway<T>(part: string, read: () => Promise<T>, logger: Logger): () => Promise<T | undefined> {
+/** What is read, or undefined when no answer comes in time; logged once an outage, not once a reading. */
+function orUndefined<T>(
+  server: string,
+  read: () => Promise<T>,
+  logger: Logger,
+): () => Promise<T | undefined> {
   let away = false;
   return async () => {
-    try {
-      const status = await within(READ_MS_MAX, read());
-      if (away) logger.info({ part }, 'answers again');
-      away = false;
-      return status;
-    } catch (error) {
-      if (!away) logger.warn({ part, reason: (error as Error).message }, 'gives no answer');
-      away = true;
-      return undefined;
-    }
+    const { status, reason } = await within<{ status?: T; reason?: string }>(
+      READ_MS_MAX,
+      read().then(
+        (status) => ({ status }),
+        (error: Error) => ({ reason: error.message }),
+      ),
+      { reason: `no answer within ${READ_MS_MAX} ms` },
+    );
+    if (reason !== undefined && !away)
+      logger.warn({ server, reason }, `${server} does not answer: its figures are unknown`);
+    if (reason === undefined && away) logger.info({ server }, `${server} answers again`);
+    away = reason !== undefined;
+    return status;
   };
 }

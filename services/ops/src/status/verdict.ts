@@ -41,10 +41,10 @@ export function verdictOn({ database, queue }: SystemStatus): Verdict {
       advice: 'Plants are created as usual; they are indexed and audited once a worker runs.',
     };
   }
-  if (queue.jobs.failed > 0) {
+  if (queue.failed > 0) {
     return {
       level: 'warn',
-      headline: queue.jobs.failed === 1 ? 'A job has failed' : `${count(queue.jobs.failed)} jobs have failed`,
+      headline: queue.failed === 1 ? 'A job has failed' : `${count(queue.failed)} jobs have failed`,
       advice: 'They are retried by themselves. Should they stay, the board tells why.',
     };
   }
