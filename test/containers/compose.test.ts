@@ -1,6 +1,6 @@
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Outcome, type SteadyLoad, startLoad } from '../gateway/steady-load.ts';
+import { type Outcome, type SteadyLoad, startLoad } from '../gateway/harness/steady-load.ts';
 import { freshId, postPlant } from '../harness/post-plant.ts';
 import { token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiEvents } from '../../services/api/src/events.ts';
 import { buildApp } from '../../services/api/src/http/app.ts';
-import { installedNginx, type RunningGateway, startGateway } from '../gateway/running-gateway.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../gateway/harness/running-gateway.ts';
 import { apiUnderTest } from '../harness/api.ts';
 import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
 import { inSeconds, TEST_SECRET, token } from '../harness/tokens.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, type TestContext, test } from 'vitest';
-import { installedNginx, startGateway } from '../gateway/running-gateway.ts';
+import { installedNginx, startGateway } from '../gateway/harness/running-gateway.ts';
 import { apiUnderTest } from '../harness/api.ts';
 import { token } from '../harness/tokens.ts';
 import { installedSchemathesis, SchemathesisMissingError } from './schemathesis/installation.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 
-const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 test('the gateway README names every setting of render.sh with its default, and no other', async () => {
   const script = await read('deploy/gateway/render.sh');

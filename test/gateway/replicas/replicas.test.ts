@@ -3,14 +3,14 @@ import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
-import { TEST_SECRET } from '../harness/tokens.ts';
-import { waitFor } from '../harness/wait-for.ts';
-import { installedNginx, type RunningGateway, startGateway } from './running-gateway.ts';
-import { type Outcome, type SteadyLoad, startLoad } from './steady-load.ts';
+import { type Program, startProgram } from '../../harness/program.ts';
+import { testDatabase, testQueue } from '../../harness/servers.ts';
+import { TEST_SECRET } from '../../harness/tokens.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { type Outcome, type SteadyLoad, startLoad } from '../harness/steady-load.ts';
 
-const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
 const CLIENTS = 16;
 /** Enough that every replica has work at any moment. */
 const WARM = 500;

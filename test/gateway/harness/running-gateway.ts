@@ -4,8 +4,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@plant-store/local/servers/free-port';
-import { type GatewayOptions, gatewayCommand, nginxVersion } from '../../deploy/gateway/gateway-command.ts';
-import { waitFor } from '../harness/wait-for.ts';
+import {
+  type GatewayOptions,
+  gatewayCommand,
+  nginxVersion,
+} from '../../../deploy/gateway/gateway-command.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 
 const READY_MS_MAX = 10_000;
 const LOSSES_OF_A_PORT_MAX = 3;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rawConnection } from '../harness/raw-http.ts';
-import { installedNginx, type RunningGateway, startGateway } from './running-gateway.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { rawConnection } from '../../harness/raw-http.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { startUpstream, type Upstream } from '../harness/upstream.ts';
 
 /** Production has 10 s and 60 s. */
 const TIMEOUT_MS = 500;

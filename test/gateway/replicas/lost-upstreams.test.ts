@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { type ErrorName, errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { describe, expect, test } from 'vitest';
-import { waitFor } from '../harness/wait-for.ts';
-import { installedNginx, startGateway } from './running-gateway.ts';
-import { startUpstream } from './upstream.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { installedNginx, startGateway } from '../harness/running-gateway.ts';
+import { startUpstream } from '../harness/upstream.ts';
 
 /** On one machine a connection is accepted at once or not at all. */
 const CONNECT_MS_MAX = 200;

@@ -1,8 +1,8 @@
 import { type ErrorName, errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange, type RawAnswer } from '../harness/raw-http.ts';
-import { installedNginx, type RunningGateway, startGateway } from './running-gateway.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { exchange, type RawAnswer } from '../../harness/raw-http.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { startUpstream, type Upstream } from '../harness/upstream.ts';
 
 type OddRequest = { what: string; request: string; status: number; name: ErrorName; head?: boolean };
 

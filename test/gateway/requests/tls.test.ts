@@ -7,11 +7,11 @@ import { json } from 'node:stream/consumers';
 import { connect as connectTls, type SecureVersion } from 'node:tls';
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange } from '../harness/raw-http.ts';
-import { waitFor } from '../harness/wait-for.ts';
-import { type Certificate, makeCertificate } from './certificate.ts';
-import { installedNginx, type RunningGateway, startGateway } from './running-gateway.ts';
-import { type Seen, startUpstream, type Upstream } from './upstream.ts';
+import { exchange } from '../../harness/raw-http.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { type Certificate, makeCertificate } from '../harness/certificate.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { type Seen, startUpstream, type Upstream } from '../harness/upstream.ts';
 
 describe.skipIf(installedNginx === undefined)('with certificates', () => {
   let certificate: Certificate;

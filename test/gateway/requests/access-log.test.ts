@@ -1,8 +1,8 @@
 import { freePort } from '@plant-store/local/servers/free-port';
 import { describe, expect, test } from 'vitest';
-import { exchange } from '../harness/raw-http.ts';
-import { installedNginx, startGateway } from './running-gateway.ts';
-import { startUpstream } from './upstream.ts';
+import { exchange } from '../../harness/raw-http.ts';
+import { installedNginx, startGateway } from '../harness/running-gateway.ts';
+import { startUpstream } from '../harness/upstream.ts';
 
 const SECRET = 'eyJ0b3Atc2VjcmV0';
 

@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { expect, test } from 'vitest';
 
-const template = await readFile(new URL('../../deploy/gateway/nginx.conf.template', import.meta.url), 'utf8');
+const template = await readFile(
+  new URL('../../../deploy/gateway/nginx.conf.template', import.meta.url),
+  'utf8',
+);
 
 /** Statuses that HTTP has for a malformed request besides the catalogue's 400 (DESIGN: "HTTP's own"). */
 const httpsOwn = [400, 408, 414, 417, 421, 431];

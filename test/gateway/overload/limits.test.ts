@@ -1,8 +1,8 @@
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { describe, expect, test } from 'vitest';
-import { waitFor } from '../harness/wait-for.ts';
-import { installedNginx, startGateway } from './running-gateway.ts';
-import { startUpstream } from './upstream.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { installedNginx, startGateway } from '../harness/running-gateway.ts';
+import { startUpstream } from '../harness/upstream.ts';
 
 describe.skipIf(installedNginx === undefined)('limits for each client', () => {
   test('beyond rate and burst: 429 with 4000, Retry-After and X-Request-Id; after that time it is 200 again', async () => {

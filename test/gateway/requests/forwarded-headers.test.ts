@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange, rawConnection } from '../harness/raw-http.ts';
-import { installedNginx, type RunningGateway, startGateway } from './running-gateway.ts';
-import { type Seen, startUpstream, type Upstream } from './upstream.ts';
+import { exchange, rawConnection } from '../../harness/raw-http.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { type Seen, startUpstream, type Upstream } from '../harness/upstream.ts';
 
 const MADE = /^[0-9a-f]{32}$/;
 

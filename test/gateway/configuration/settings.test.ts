@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { gatewayCommand, renderGateway } from '../../deploy/gateway/gateway-command.ts';
-import { installedNginx } from './running-gateway.ts';
+import { gatewayCommand, renderGateway } from '../../../deploy/gateway/gateway-command.ts';
+import { installedNginx } from '../harness/running-gateway.ts';
 
 const run = promisify(execFile);
-const start = fileURLToPath(new URL('../../deploy/gateway/start.sh', import.meta.url));
+const start = fileURLToPath(new URL('../../../deploy/gateway/start.sh', import.meta.url));
 const options = {
   listen: { host: '127.0.0.1', port: 8080 },
   internal: { host: '::1', port: 8081 },
