@@ -14,6 +14,7 @@ const steps: readonly { name: string; program: string; args: readonly string[] }
     args: ['--strict', '--dependencies'],
   },
   { name: 'no secrets', program: 'secretlint', args: ['**/*'] },
+  { name: 'who imports whom', program: 'depcruise', args: ['packages', 'services', 'deploy'] },
   {
     name: 'docs/openapi.json is current',
     program: 'node',
