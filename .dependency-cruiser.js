@@ -1,4 +1,13 @@
 /* Who may import whom, for dependency-cruiser (npm run check). Type imports and dynamic imports count as any other. */
+import { Visitor } from '@swc/core/Visitor.js';
+
+/** swc parses `using` declarations, but its visitor, which dependency-cruiser walks with, does not know them. */
+const { visitStatement } = Visitor.prototype;
+Visitor.prototype.visitStatement = function (statement) {
+  if (statement.type !== 'UsingDeclaration') return visitStatement.call(this, statement);
+  this.visitVariableDeclarators(statement.decls);
+  return statement;
+};
 
 /** An adapter bears the name of its technology, wherever it lies. */
 const ADAPTERS = '/(?:mongo|bullmq)-[^/]+\\.ts$';

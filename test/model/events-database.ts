@@ -27,7 +27,7 @@ export type View = {
 export type Database = ReturnType<typeof databaseOf>;
 
 /** Equal values get one number, so that states compare and hash by numbers. */
-export function interned<T>() {
+function interned<T>() {
   const numbers = new Map<string, number>();
   const values: T[] = [];
   return {

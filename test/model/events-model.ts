@@ -52,7 +52,7 @@ export type EventsProtocol = {
   jobsLeft: Job['state'][];
 };
 
-export const eventsProtocol: EventsProtocol = {
+const eventsProtocol: EventsProtocol = {
   homes: [[0], [0]],
   logLengthMax: 2,
   chains: [0, 0],

@@ -28,7 +28,7 @@ export type StorageProtocol = {
   duplicateKeyWaits: boolean;
 };
 
-export const storageProtocol: StorageProtocol = {
+const storageProtocol: StorageProtocol = {
   requestsMax: 2,
   sendsMax: 2,
   insertsInFlightMax: 2,
