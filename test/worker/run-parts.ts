@@ -1,5 +1,5 @@
 import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
-import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
+import { createAuditChains, creationChains } from '@plant-store/audit/sealing/audit-chains';
 import type { AuditLog } from '@plant-store/audit/sealing/audit-log';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
@@ -19,7 +19,7 @@ export function sealing(
   let unknowns = 0;
   return {
     log: wrap(mongoAuditLog(client, database)),
-    chains: createAuditChains(chains, Math.random),
+    chains: createAuditChains(creationChains(chains), Math.random),
     bounds: { entriesMax: 2_000, bytesMax: 8_000_000 },
     sealer,
     now: () => new Date(),
@@ -45,7 +45,7 @@ export function processing(
     index: mongoSearchIndex(client, database).add,
     audit: async (entries) => {
       const rejected = await sealEntries(deps, entries);
-      return new Map(rejected.map(({ entry, reason }) => [entry.plant as bigint, reason]));
+      return new Map(rejected.map(({ entry, reason }) => [entry.plant, reason]));
     },
     on: { indexed: () => {} },
   };

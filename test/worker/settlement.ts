@@ -1,8 +1,13 @@
-import { type AuditBlock, blockHash } from '@plant-store/audit/ledger/audit-block';
-import { canonicalEntry } from '@plant-store/audit/ledger/audit-entry';
-import { leafHash, merkleRoot } from '@plant-store/audit/ledger/merkle-tree';
+import {
+  type AuditBlock,
+  entriesRoot,
+  GENESIS,
+  headerHash,
+  headerOf,
+} from '@plant-store/audit/ledger/audit-block';
+import { readBlock } from '@plant-store/audit/ledger/stored-block';
 import type { SearchEntry } from '@plant-store/search/search-entry';
-import type { Binary, Db } from 'mongodb';
+import type { Db } from 'mongodb';
 import { expect } from 'vitest';
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -35,7 +40,7 @@ export async function expectSettled(database: Db, { but = [] as bigint[] } = {})
   );
 
   const blocks = await readChains(database);
-  const audited = blocks.flatMap(({ entries }) => entries.map(({ plant }) => plant as bigint));
+  const audited = blocks.flatMap(({ entries }) => entries.map(({ event }) => event as bigint));
   expect(audited.toSorted(byValue)).toEqual(settled.map(({ _id }) => _id));
 }
 
@@ -46,24 +51,16 @@ export async function readChains(database: Db): Promise<AuditBlock[]> {
     .find({}, { projection: { _id: 0 } })
     .sort({ chain: 1, height: 1 })
     .toArray();
-  const blocks = stored.map((block) => withBytes(block) as AuditBlock);
+  const blocks = stored.map(readBlock);
   for (const [position, block] of blocks.entries()) {
     const before = blocks[position - 1];
     const first = before?.chain !== block.chain;
     expect(block.height).toBe(first ? 1 : (before as AuditBlock).height + 1);
-    expect(block.previous).toEqual(first ? Buffer.alloc(32) : (before as AuditBlock).hash);
-    expect(block.root).toEqual(merkleRoot(block.entries.map((entry) => leafHash(canonicalEntry(entry)))));
-    expect(block.hash).toEqual(blockHash(block));
+    expect(block.previous).toEqual(first ? GENESIS.hash : (before as AuditBlock).hash);
+    expect(block.root).toEqual(entriesRoot(block.entries));
+    expect(block.hash).toEqual(headerHash(headerOf(block)));
   }
   return blocks;
-}
-
-/** The driver's Binary as bytes, everywhere. */
-function withBytes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withBytes);
-  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  if ('_bsontype' in value && value._bsontype === 'Binary') return Buffer.from((value as Binary).value());
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withBytes(field)]));
 }
 
 function byValue(a: bigint, b: bigint): number {

@@ -1,5 +1,5 @@
 import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
-import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
+import { createAuditChains, creationChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
 import { startInternalListener } from '@plant-store/platform/internal-listener';
@@ -148,7 +148,7 @@ function processing(
 ): CommitRunsDeps {
   const sealing: SealingDeps = {
     log: mongoAuditLog(mongo, database),
-    chains: createAuditChains(config.auditing.chains, Math.random),
+    chains: createAuditChains(creationChains(config.auditing.chains), Math.random),
     bounds: BLOCK_BOUNDS,
     sealer: config.instance,
     now: () => new Date(),
@@ -159,9 +159,7 @@ function processing(
     pending: mongoPendingPlants(mongo, database),
     index: mongoSearchIndex(mongo, database).add,
     audit: async (entries) =>
-      new Map(
-        (await sealEntries(sealing, entries)).map(({ entry, reason }) => [entry.plant as bigint, reason]),
-      ),
+      new Map((await sealEntries(sealing, entries)).map(({ entry, reason }) => [entry.plant, reason])),
     isDatabaseAway,
     on: { indexed: events.plantsIndexed, ran: events.ran },
   };

@@ -2,28 +2,38 @@ import { hash } from 'node:crypto';
 import { type AuditEntry, canonicalEntry } from './audit-entry.ts';
 import { leafHash, merkleRoot } from './merkle-tree.ts';
 
-/** A block as stored. Its hash covers everything but the database's own `_id`: the entries through the root. */
-export type AuditBlock = {
-  version: 1;
+/** The format that docs/audit-format.md describes. Version 1 named creations by text and is not read. */
+export const BLOCK_VERSION = 2;
+
+/** What of a block is hashed. Hashes are in hexadecimal. */
+export type BlockHeader = {
+  version: typeof BLOCK_VERSION;
   chain: number;
   /** 1 for a chain's first block. */
   height: number;
-  /** The hash of the block before it; 32 zero bytes at height 1. */
-  previous: Uint8Array;
+  /** The hash of the block before it; zeros at height 1. */
+  previous: string;
   /** The Merkle tree hash of the entries (RFC 6962). */
-  root: Uint8Array;
-  entries: readonly AuditEntry[];
-  /** The worker that sealed it, and when, by that worker's clock. */
+  root: string;
+  /** How many entries the block has. */
+  entries: number;
+  /** The process that sealed it, and when, by that process' clock. */
   sealer: string;
   time: Date;
-  hash: Uint8Array;
 };
 
+export type AuditBlock = Omit<BlockHeader, 'entries'> & { entries: readonly AuditEntry[]; hash: string };
+
 /** The end of a chain, on which the next block is sealed. */
-export type ChainHead = { height: number; hash: Uint8Array };
+export type ChainHead = { height: number; hash: string };
+
+/** Creations are spread over chains 0 to 63 at most; what operators do is in a chain of its own. */
+export const OPERATORS_CHAIN = 64;
+
+const NO_HASH = '0'.repeat(64);
 
 /** The head of a chain without blocks. */
-export const GENESIS: ChainHead = { height: 0, hash: Buffer.alloc(32) };
+export const GENESIS: ChainHead = { height: 0, hash: NO_HASH };
 
 export function sealBlock(
   chain: number,
@@ -32,35 +42,51 @@ export function sealBlock(
   sealer: string,
   time: Date,
 ): AuditBlock {
-  const root = merkleRoot(entries.map((entry) => leafHash(canonicalEntry(entry))));
   const block = {
-    version: 1,
+    version: BLOCK_VERSION,
     chain,
     height: head.height + 1,
     previous: head.hash,
-    root,
+    root: entriesRoot(entries),
     entries,
     sealer,
     time,
   } as const;
-  return { ...block, hash: blockHash(block) };
+  return { ...block, hash: headerHash(headerOf(block)) };
+}
+
+export function entriesRoot(entries: readonly AuditEntry[]): string {
+  return merkleRoot(entries.map((entry) => leafHash(canonicalEntry(entry))));
 }
 
 export function headOf({ height, hash }: AuditBlock): ChainHead {
   return { height, hash };
 }
 
-/** SHA-256 of the block's header as canonical JSON (RFC 8785). */
-export function blockHash(block: Omit<AuditBlock, 'hash'>): Buffer {
-  const header = JSON.stringify({
-    chain: block.chain,
-    entries: block.entries.length,
-    height: block.height,
-    previous: Buffer.from(block.previous).toString('hex'),
-    root: Buffer.from(block.root).toString('hex'),
-    sealer: block.sealer,
-    time: block.time.toISOString(),
-    version: block.version,
-  });
-  return hash('sha256', header, 'buffer');
+export function headerOf({
+  version,
+  chain,
+  height,
+  previous,
+  root,
+  entries,
+  sealer,
+  time,
+}: Omit<AuditBlock, 'hash'>): BlockHeader {
+  return { version, chain, height, previous, root, entries: entries.length, sealer, time };
+}
+
+/** SHA-256 of a block's header as canonical JSON (RFC 8785). */
+export function headerHash({
+  chain,
+  entries,
+  height,
+  previous,
+  root,
+  sealer,
+  time,
+  version,
+}: BlockHeader): string {
+  const header = JSON.stringify({ chain, entries, height, previous, root, sealer, time, version });
+  return hash('sha256', header, 'hex');
 }

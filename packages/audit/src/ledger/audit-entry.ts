@@ -1,30 +1,45 @@
 import { hash } from 'node:crypto';
 import type { Creator, Origin, PlantDocument } from '@plant-store/contracts/plant-document';
+import type { ObjectId } from 'mongodb';
 
-/** One thing that happened: what, who, when, from where. Never a token. */
-export type AuditEntry = {
-  /** Names the event once and for all: no two entries of the log have the same. */
-  event: string;
-  /** What was done, in the past tense: `created` for a plant. */
-  action: string;
-  /** The plant's id, where the event is about a plant. */
-  plant?: bigint;
+/** One thing that happened: what, who, when, from where. Never a token. Hashes are in hexadecimal. */
+export type AuditEntry = CreationEntry | OperatorEntry;
+
+/** A plant was created. */
+export type CreationEntry = {
+  /** Names the event once and for all: no two entries of the log have the same. A creation's is its plant's id. */
+  event: bigint;
+  action: 'created';
+  plant: bigint;
   /** SHA-256 of the plant's canonical content, so that a later change of the record shows. */
-  content?: Uint8Array;
-  /** What an operator acted on, where the event is not about a plant: a job or a queue. */
-  target?: string;
+  content: string;
   who: Creator;
   when: Date;
   from: Origin;
 };
 
-function creationEvent(plant: bigint): string {
-  return `created:${plant}`;
-}
+/** What an operator did, or was refused. */
+export type OperatorEntry = {
+  event: ObjectId;
+  /** In the past tense, as `paused`. */
+  action: string;
+  outcome: 'done' | 'refused' | 'failed';
+  /** What it was done to: a queue, a job, a collection. */
+  target: string;
+  reason?: string;
+  /** Values before and after, where the action changed one. */
+  before?: string;
+  after?: string;
+  /** How many jobs or plants it affected. */
+  affected?: number;
+  who: Creator;
+  when: Date;
+  from: Origin;
+};
 
-export function creationEntry({ _id, name, tag, created, by, from }: PlantDocument): AuditEntry {
+export function creationEntry({ _id, name, tag, created, by, from }: PlantDocument): CreationEntry {
   return {
-    event: creationEvent(_id),
+    event: _id,
     action: 'created',
     plant: _id,
     content: contentHash({ id: _id, name, tag }),
@@ -35,7 +50,11 @@ export function creationEntry({ _id, name, tag, created, by, from }: PlantDocume
 }
 
 /** SHA-256 of what the client stored, as canonical JSON; the id in decimal digits, since JSON numbers are doubles. */
-export function contentHash({
+export function contentHash(content: { id: bigint; name: string; tag?: string | undefined }): string {
+  return hash('sha256', canonicalContent(content), 'hex');
+}
+
+export function canonicalContent({
   id,
   name,
   tag,
@@ -43,33 +62,54 @@ export function contentHash({
   id: bigint;
   name: string;
   tag?: string | undefined;
-}): Buffer {
-  return hash('sha256', JSON.stringify({ id: id.toString(), name, tag }), 'buffer');
+}): string {
+  return JSON.stringify({ id: id.toString(), name, tag });
+}
+
+/** Tells events apart in a Set or Map, which compares an ObjectId by its place in memory. */
+export function eventKey(event: AuditEntry['event']): bigint | string {
+  return typeof event === 'bigint' ? event : event.toHexString();
 }
 
 /**
- * The bytes of an entry that are hashed: canonical JSON (RFC 8785), int64 in decimal digits, bytes in hexadecimal,
- * times in ISO 8601. With members written in the order of their names, and strings as the only values,
- * JSON.stringify is that canonical form.
+ * The text of an entry that is hashed: canonical JSON (RFC 8785), int64 in decimal digits, times in ISO 8601. Written
+ * out in the order of the names, since this is the costliest step of sealing (0.9 µs; JSON.stringify takes 1.5).
  */
-export function canonicalEntry({
-  event,
-  action,
-  plant,
-  content,
-  target,
-  who,
-  when,
-  from,
-}: AuditEntry): string {
-  return JSON.stringify({
-    action,
-    content: content && Buffer.from(content.buffer, content.byteOffset, content.length).toString('hex'),
-    event,
-    from: { address: from.address, instance: from.instance, request: from.request },
-    plant: plant?.toString(),
-    target,
-    when: when.toISOString(),
-    who: { iss: who.iss, jti: who.jti, sub: who.sub },
-  });
+export function canonicalEntry(entry: AuditEntry): string {
+  const tail = `"when":"${isoTime(entry.when)}","who":${canonicalStrings(entry.who)}}`;
+  const from = canonicalStrings(entry.from);
+  if ('plant' in entry) {
+    const { content, event, plant } = entry;
+    return `{"action":"created","content":"${content}","event":"${event}","from":${from},"plant":"${plant}",${tail}`;
+  }
+  const { action, affected, after, before, event, outcome, reason, target } = entry;
+  const head = JSON.stringify({ action, affected, after, before, event: event.toHexString() });
+  const middle = JSON.stringify({ outcome, reason, target });
+  return `${head.slice(0, -1)},"from":${from},${middle.slice(1, -1)},${tail}`;
+}
+
+/** Printable ASCII without `"` and `\`: what JSON leaves as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Whatever members there are: one that was not hashed could be changed without a trace. */
+function canonicalStrings(record: Readonly<Record<string, string | undefined>>): string {
+  let members = '';
+  for (const name of Object.keys(record).sort()) {
+    const value = record[name];
+    if (value !== undefined) members += `${members === '' ? '' : ','}${quoted(name)}:${quoted(value)}`;
+  }
+  return `{${members}}`;
+}
+
+/** Plants of one commit mostly share their time, and formatting one costs as much as hashing an entry. */
+let lastTime = { ms: Number.NaN, text: '' };
+
+function isoTime(time: Date): string {
+  const ms = time.getTime();
+  if (ms !== lastTime.ms) lastTime = { ms, text: time.toISOString() };
+  return lastTime.text;
 }

@@ -1,7 +1,9 @@
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
 import { partialInsert } from '@plant-store/platform/mongo-failures';
 import type { Binary, ClientSession, MongoClient } from 'mongodb';
-import { type AuditBlock, type ChainHead, GENESIS } from '../ledger/audit-block.ts';
+import { type ChainHead, GENESIS } from '../ledger/audit-block.ts';
+import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
+import { type StoredBlock, storedBlock } from '../ledger/stored-block.ts';
 import type { Appended, AuditLog, AuditLogSession } from '../sealing/audit-log.ts';
 
 /** Each operation's bound on the server; waiting for a majority included. */
@@ -9,11 +11,11 @@ const OPERATION_MS_MAX = 5_000;
 
 /** What is read of a block, the driver's types in place of bytes. */
 type StoredHead = { height: number; hash: Binary };
-type StoredEvents = { entries: { event: string }[] };
+type StoredEvents = { entries: { event: AuditEntry['event'] }[] };
 
 /**
  * The audit log in MongoDB.
- * - Blocks wait for a journaled majority: with less, a failover takes a block back whose plants' marks are cleared, and
+ * - Blocks wait for a journaled majority: with less, a failover takes a block back whose plants' flags are cleared, and
  *   they are never audited (E3).
  * - The head is read by majority: a block sealed on one that is rolled back leaves a broken chain.
  * - Sealed events are read by majority: a local read shows blocks that may be rolled back after the clear (E3).
@@ -30,7 +32,7 @@ export function mongoAuditLog(client: MongoClient, database: string): AuditLog {
 }
 
 function logSession(client: MongoClient, database: string, session: ClientSession): AuditLogSession {
-  const blocks = client.db(database).collection<AuditBlock>(AUDIT_BLOCKS, {
+  const blocks = client.db(database).collection<StoredBlock>(AUDIT_BLOCKS, {
     readConcern: { level: 'majority' },
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: OPERATION_MS_MAX },
   });
@@ -42,22 +44,24 @@ function logSession(client: MongoClient, database: string, session: ClientSessio
         { chain },
         { ...bounded, sort: { height: -1 }, projection: { _id: 0, height: 1, hash: 1 } },
       );
-      return last === null ? GENESIS : { height: last.height, hash: last.hash.value() };
+      return last === null
+        ? GENESIS
+        : { height: last.height, hash: Buffer.from(last.hash.value()).toString('hex') };
     },
 
-    async sealedAmong(events): Promise<ReadonlySet<string>> {
+    async sealedAmong(events): Promise<ReadonlySet<bigint | string>> {
       const found = blocks.find<StoredEvents>(
         { 'entries.event': { $in: [...events] } },
         { ...bounded, projection: { _id: 0, 'entries.event': 1 } },
       );
-      const sealed = new Set<string>();
-      for await (const { entries } of found) for (const { event } of entries) sealed.add(event);
+      const sealed = new Set<bigint | string>();
+      for await (const { entries } of found) for (const { event } of entries) sealed.add(eventKey(event));
       return sealed;
     },
 
     async append(block): Promise<Appended> {
       try {
-        await blocks.insertMany([block], bounded);
+        await blocks.insertMany([storedBlock(block)], bounded);
         return { outcome: 'sealed' };
       } catch (error) {
         return failedAppend(error);

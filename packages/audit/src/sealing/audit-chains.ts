@@ -1,5 +1,10 @@
 import type { ChainHead } from '../ledger/audit-block.ts';
 
+/** The chains that workers spread creations over. */
+export function creationChains(count: number): number[] {
+  return Array.from({ length: count }, (_, chain) => chain);
+}
+
 export type HeldChain = {
   chain: number;
   /** The remembered head, where there is one. */
@@ -15,17 +20,19 @@ export type HeldChain = {
  * A head is remembered only from this worker's own majority acknowledgement and only until the next error: a head that
  * a failover rolled back would be followed by a gap that no index sees (the chain would be broken).
  */
-export function createAuditChains(count: number, random: () => number): { take: () => HeldChain } {
+export function createAuditChains(
+  chains: readonly number[],
+  random: () => number,
+): { take: () => HeldChain } {
   const heads = new Map<number, ChainHead>();
   const held = new Set<number>();
 
   function choose(): number {
-    const chains = Array.from({ length: count }, (_, chain) => chain);
     const free = chains.filter((chain) => !held.has(chain));
     const own = free.find((chain) => heads.has(chain));
     if (own !== undefined) return own;
     const choice = free.length > 0 ? free : chains;
-    return choice[Math.floor(random() * choice.length)] ?? 0;
+    return choice[Math.floor(random() * choice.length)] as number;
   }
 
   return {

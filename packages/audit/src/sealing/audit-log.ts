@@ -1,4 +1,5 @@
 import type { AuditBlock, ChainHead } from '../ledger/audit-block.ts';
+import type { AuditEntry } from '../ledger/audit-entry.ts';
 
 /** The stored chains. */
 export type AuditLog = {
@@ -9,8 +10,8 @@ export type AuditLog = {
 export type AuditLogSession = {
   /** The last block of a chain that a majority has. */
   head: (chain: number) => Promise<ChainHead>;
-  /** Those of the events that a majority has in some block. */
-  sealedAmong: (events: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Those of the events that a majority has in some block, by their key. */
+  sealedAmong: (events: readonly AuditEntry['event'][]) => Promise<ReadonlySet<bigint | string>>;
   append: (block: AuditBlock) => Promise<Appended>;
 };
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../ledger/audit-entry.ts';
+import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
 
 export type BlockBounds = { entriesMax: number; bytesMax: number };
 
@@ -12,12 +12,12 @@ const UNIT_BYTES_MAX = 3;
  * between documents, not inside one, so within a block nothing but this keeps a creation from being audited twice (E1).
  * An entry larger than a block's bound is a block of its own.
  */
-export function planBlocks(
-  entries: readonly AuditEntry[],
+export function planBlocks<E extends AuditEntry>(
+  entries: readonly E[],
   { entriesMax, bytesMax }: BlockBounds,
-): AuditEntry[][] {
-  const blocks: AuditEntry[][] = [];
-  let block: AuditEntry[] = [];
+): E[][] {
+  const blocks: E[][] = [];
+  let block: E[] = [];
   let bytes = 0;
   for (const entry of distinctEvents(entries)) {
     const size = entryBytesMax(entry);
@@ -33,21 +33,16 @@ export function planBlocks(
   return blocks;
 }
 
-function distinctEvents(entries: readonly AuditEntry[]): Iterable<AuditEntry> {
-  return new Map(entries.map((entry) => [entry.event, entry])).values();
+function distinctEvents<E extends AuditEntry>(entries: readonly E[]): Iterable<E> {
+  return new Map(entries.map((entry) => [eventKey(entry.event), entry])).values();
 }
 
-function entryBytesMax({ event, action, target, who, from }: AuditEntry): number {
-  const strings = [
-    event,
-    action,
-    target,
-    who.sub,
-    who.iss,
-    who.jti,
-    from.address,
-    from.request,
-    from.instance,
-  ];
-  return strings.reduce((bytes, text) => bytes + UNIT_BYTES_MAX * (text?.length ?? 0), ENTRY_BYTES);
+function entryBytesMax(entry: AuditEntry): number {
+  return ENTRY_BYTES + UNIT_BYTES_MAX * (unitsOf(entry) + unitsOf(entry.who) + unitsOf(entry.from));
+}
+
+function unitsOf(record: object): number {
+  let units = 0;
+  for (const value of Object.values(record)) if (typeof value === 'string') units += value.length;
+  return units;
 }

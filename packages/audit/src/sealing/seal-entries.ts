@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ChainHead, headOf, sealBlock } from '../ledger/audit-block.ts';
-import type { AuditEntry } from '../ledger/audit-entry.ts';
+import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
 import type { createAuditChains } from './audit-chains.ts';
 import type { AuditLog, AuditLogSession } from './audit-log.ts';
 import { type BlockBounds, planBlocks } from './plan-blocks.ts';
 
-/** How often a block is sealed anew before the run is given up; the plants stay pending and are tried again. */
+/** How often a block is sealed anew before the batch is given up; the plants stay pending and are tried again. */
 const ATTEMPTS_MAX = 10;
 /** Sealers that collided step back by up to this, a little more each time. */
 const STEP_BACK_MS = 5;
@@ -21,24 +21,27 @@ export type SealingDeps = {
 };
 
 /** An entry that the database takes in no block. */
-export type RejectedEntry = { entry: AuditEntry; reason: string };
+export type RejectedEntry<E extends AuditEntry> = { entry: E; reason: string };
 
 /**
  * Puts every event into a block of some chain, once, and returns when a majority has them all on disk. Events that are
  * there already are left out. Answers those that the database rejects by themselves; any other failure is thrown, and
  * then nothing is known of any of them: the whole may be repeated.
  */
-export async function sealEntries(
+export async function sealEntries<E extends AuditEntry>(
   deps: SealingDeps,
-  entries: readonly AuditEntry[],
-): Promise<RejectedEntry[]> {
-  const rejected: RejectedEntry[] = [];
+  entries: readonly E[],
+): Promise<RejectedEntry<E>[]> {
+  const rejected: RejectedEntry<E>[] = [];
   for (const block of planBlocks(entries, deps.bounds)) rejected.push(...(await sealOrSplit(deps, block)));
   return rejected;
 }
 
 /** A block that is rejected is halved until what is rejected is one entry, so that it takes no other with it (E6). */
-async function sealOrSplit(deps: SealingDeps, entries: readonly AuditEntry[]): Promise<RejectedEntry[]> {
+async function sealOrSplit<E extends AuditEntry>(
+  deps: SealingDeps,
+  entries: readonly E[],
+): Promise<RejectedEntry<E>[]> {
   const reason = await deps.log.withSession((session) => sealInOneBlock(deps, session, entries));
   if (reason === undefined) return [];
   const [entry] = entries;
@@ -102,5 +105,5 @@ async function notSealed(
   entries: readonly AuditEntry[],
 ): Promise<readonly AuditEntry[]> {
   const sealed = await session.sealedAmong(entries.map(({ event }) => event));
-  return entries.filter(({ event }) => !sealed.has(event));
+  return entries.filter(({ event }) => !sealed.has(eventKey(event)));
 }

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type AuditEntry, creationEntry } from '@plant-store/audit/ledger/audit-entry';
+import { type CreationEntry, creationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
 import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
@@ -12,7 +12,7 @@ export type ProcessingDeps = {
   pending: PendingPlants;
   /** Both return when a majority has all but the plants they answer, each with why the database rejects it. */
   index: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
-  audit: (entries: readonly AuditEntry[]) => Promise<ReadonlyMap<bigint, string>>;
+  audit: (entries: readonly CreationEntry[]) => Promise<ReadonlyMap<bigint, string>>;
   on: { indexed: (plants: readonly PlantDocument[]) => void };
 };
 
@@ -57,7 +57,7 @@ export async function processCommits(
   return [...reports.values()];
 }
 
-type Prepared = { plant: PlantDocument; search: SearchEntry; audit: AuditEntry };
+type Prepared = { plant: PlantDocument; search: SearchEntry; audit: CreationEntry };
 
 /** Lets go of the event loop in between: locks have to be renewed, and health answered, whatever the plants hold. */
 async function prepareAll(page: readonly unknown[]): Promise<(Prepared | PoisonPlant)[]> {

@@ -1,0 +1,61 @@
+import { BSON, ObjectId } from 'mongodb';
+import { expect, test } from 'vitest';
+import { GENESIS, sealBlock } from './audit-block.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import { MalformedBlock, readBlock, storedBlock } from './stored-block.ts';
+
+const common = {
+  when: new Date('2026-03-04T05:06:07.008Z'),
+  from: { address: 'a', request: 'r', instance: 'i' },
+};
+const creation: AuditEntry = {
+  event: -(2n ** 63n),
+  action: 'created',
+  plant: -(2n ** 63n),
+  content: '01'.repeat(32),
+  who: { sub: 's', jti: 'j' },
+  ...common,
+};
+const action: AuditEntry = {
+  event: new ObjectId(),
+  action: 'paused',
+  outcome: 'done',
+  target: 'queue',
+  affected: 3,
+  who: { sub: 'ada' },
+  ...common,
+};
+const block = sealBlock(1, GENESIS, [creation, action], 'worker-1', common.when);
+type Fields = Record<string, unknown>;
+const stored = (): Fields & { entries: [Fields, Fields] } =>
+  BSON.deserialize(BSON.serialize(storedBlock(block)), { useBigInt64: true }) as never;
+
+test("a block is read back as it was sealed, the database's own _id aside", () => {
+  expect(readBlock({ _id: new ObjectId(), ...stored() })).toEqual(block);
+});
+
+test.each<[string, Fields, string]>([
+  ['of the first format', { version: 1 }, 'version is 1, not 2'],
+  ['with a field of nobody', { note: 'x' }, 'the block has an unknown field note'],
+  ['without entries', { entries: undefined }, 'entries is no array'],
+  ['with a short hash', { hash: Buffer.alloc(31) }, 'hash is no hash'],
+  ['with a long hash', { root: Buffer.alloc(33) }, 'root is no hash'],
+  ['with a broken height', { height: 1.5 }, 'height is no whole number'],
+  ['without a time', { time: 'today' }, 'time is no time'],
+])('a block %s is refused, naming the field', (_case, change, reason) => {
+  expect(() => readBlock({ ...stored(), ...change })).toThrow(new MalformedBlock(reason));
+});
+
+test.each<[string, 0 | 1, Fields, string]>([
+  ['with a field of nobody', 0, { note: 'x' }, 'the entry has an unknown field note'],
+  ['of a creation that names another plant', 0, { plant: 5n }, 'names another plant'],
+  ['of a creation with another action', 0, { action: 'removed' }, 'is not "created"'],
+  ['whose event is text', 0, { event: 'created:5' }, 'an event is neither an int64 nor an ObjectId'],
+  ['with no subject text', 0, { who: { sub: 5 } }, 'sub is no string'],
+  ['of an action with content', 1, { content: Buffer.alloc(32) }, 'the entry has an unknown field content'],
+  ['of an action whose reason is no text', 1, { reason: 5 }, 'reason is no string'],
+])('an entry %s is refused', (_case, index, change, reason) => {
+  const document = stored();
+  document.entries[index] = { ...document.entries[index], ...change };
+  expect(() => readBlock(document)).toThrow(reason);
+});

@@ -1,0 +1,129 @@
+import { type AuditBlock, BLOCK_VERSION } from './audit-block.ts';
+import type { AuditEntry } from './audit-entry.ts';
+
+const HASH_BYTES = 32;
+
+/** A block as MongoDB has it: hashes are bytes, everything else as it is. */
+export type StoredBlock = ReturnType<typeof storedBlock>;
+
+export function storedBlock({ previous, root, hash, entries, ...rest }: AuditBlock) {
+  return {
+    ...rest,
+    previous: bytes(previous),
+    root: bytes(root),
+    hash: bytes(hash),
+    entries: entries.map((entry) => ('plant' in entry ? { ...entry, content: bytes(entry.content) } : entry)),
+  };
+}
+
+/** What is stored is no block of the format; `reason` says why. */
+export class MalformedBlock extends Error {
+  override readonly name = 'MalformedBlock';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a stored block strictly: a field that the format does not have would not be hashed, so it is a fault.
+ * @throws MalformedBlock naming the field and the rule
+ */
+export function readBlock(document: Fields): AuditBlock {
+  only(document, 'block', [
+    '_id',
+    'version',
+    'chain',
+    'height',
+    'previous',
+    'root',
+    'hash',
+    'entries',
+    'sealer',
+    'time',
+  ]);
+  if (document['version'] !== BLOCK_VERSION)
+    throw new MalformedBlock(`version is ${String(document['version'])}, not ${BLOCK_VERSION}`);
+  const { entries } = document;
+  if (!Array.isArray(entries)) throw new MalformedBlock('entries is no array');
+  return {
+    version: BLOCK_VERSION,
+    chain: wholeNumber(document, 'chain'),
+    height: wholeNumber(document, 'height'),
+    previous: hex(document, 'previous'),
+    root: hex(document, 'root'),
+    hash: hex(document, 'hash'),
+    entries: entries.map((entry: Fields) => readEntry(entry)),
+    sealer: text(document, 'sealer'),
+    time: time(document, 'time'),
+  };
+}
+
+const ENTRY_FIELDS = ['event', 'action', 'who', 'when', 'from'];
+const CREATION_FIELDS = [...ENTRY_FIELDS, 'plant', 'content'];
+const OPERATOR_FIELDS = [...ENTRY_FIELDS, 'outcome', 'target', 'reason', 'before', 'after', 'affected'];
+
+function readEntry(entry: Fields): AuditEntry {
+  if (typeof entry !== 'object' || entry === null) throw new MalformedBlock('an entry is no object');
+  const common = {
+    who: strings(entry, 'who') as AuditEntry['who'],
+    when: time(entry, 'when'),
+    from: strings(entry, 'from') as AuditEntry['from'],
+  };
+  const { event, plant, action } = entry;
+  if (typeof event === 'bigint') {
+    only(entry, 'entry', CREATION_FIELDS);
+    if (action !== 'created') throw new MalformedBlock(`the action of creation ${event} is not "created"`);
+    if (plant !== event) throw new MalformedBlock(`creation ${event} names another plant`);
+    return { event, action, plant, content: hex(entry, 'content'), ...common };
+  }
+  if ((event as { _bsontype?: string } | undefined)?._bsontype !== 'ObjectId')
+    throw new MalformedBlock('an event is neither an int64 nor an ObjectId');
+  only(entry, 'entry', OPERATOR_FIELDS);
+  for (const name of ['reason', 'before', 'after']) if (entry[name] !== undefined) text(entry, name);
+  if (entry['affected'] !== undefined) wholeNumber(entry, 'affected');
+  for (const name of ['action', 'outcome', 'target']) text(entry, name);
+  return { ...entry, ...common } as AuditEntry;
+}
+
+function only(fields: Fields, what: string, names: readonly string[]): void {
+  const unknown = Object.keys(fields).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new MalformedBlock(`the ${what} has an unknown field ${unknown}`);
+}
+
+function wholeNumber(fields: Fields, name: string): number {
+  const value = fields[name];
+  if (!Number.isSafeInteger(value)) throw new MalformedBlock(`${name} is no whole number`);
+  return value as number;
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name];
+  if (typeof value !== 'string') throw new MalformedBlock(`${name} is no string`);
+  return value;
+}
+
+function time(fields: Fields, name: string): Date {
+  const value = fields[name];
+  if (!(value instanceof Date) || Number.isNaN(value.getTime()))
+    throw new MalformedBlock(`${name} is no time`);
+  return value;
+}
+
+function strings(fields: Fields, name: string): Record<string, string> {
+  const value = fields[name];
+  if (typeof value !== 'object' || value === null) throw new MalformedBlock(`${name} is no object`);
+  for (const member of Object.keys(value)) text(value as Fields, member);
+  return value as Record<string, string>;
+}
+
+/** The driver gives bytes as Buffer (promoteBuffers) or as Binary. */
+function hex(fields: Fields, name: string): string {
+  const value = fields[name] as { value?: () => Uint8Array } | undefined;
+  const raw = Buffer.isBuffer(value) ? value : value?.value?.();
+  if (!(raw instanceof Uint8Array) || raw.length !== HASH_BYTES)
+    throw new MalformedBlock(`${name} is no hash`);
+  return Buffer.from(raw.buffer, raw.byteOffset, HASH_BYTES).toString('hex');
+}
+
+function bytes(hexadecimal: string): Buffer {
+  return Buffer.from(hexadecimal, 'hex');
+}
