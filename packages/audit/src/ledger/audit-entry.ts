@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Creator, Origin, PlantDocument } from '@plant-store/contracts/plant-document';
-import type { ObjectId } from 'mongodb';
 
 /** One thing that happened: what, who, when, from where. Never a token. Hashes are in hexadecimal. */
 export type AuditEntry = CreationEntry | OperatorEntry;
@@ -18,9 +17,12 @@ export type CreationEntry = {
   from: Origin;
 };
 
+/** An ObjectId of MongoDB, as a commit is. */
+type EventId = PlantDocument['commit'];
+
 /** What an operator did, or was refused. */
 export type OperatorEntry = {
-  event: ObjectId;
+  event: EventId;
   /** In the past tense, as `paused`. */
   action: string;
   outcome: 'done' | 'refused' | 'failed';
