@@ -121,6 +121,7 @@ test('a worker that stays idle while jobs wait is replaced by one that takes the
     // The first one listens where no job ever comes: as silent as one whose blocking read is stuck.
     startWorker: () =>
       bullmqCreationWorker({
+        name: 'worker-1',
         redis: createRedis(server.url, workerConnection, silent),
         prefix: ++started === 1 ? '{elsewhere}' : PREFIX,
         concurrency: 4,

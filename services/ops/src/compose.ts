@@ -36,7 +36,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   started.defer(() => queue.close());
 
   const database = mongo.db(databaseName(secrets.mongodbUrl));
-  const readStatus = createStatusReader({ database, queue, redis }, logger);
+  const readStatus = createStatusReader({ database, queue, redis, queuePrefix: config.queuePrefix }, logger);
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
   registerStatusMetrics(registry, readStatus);

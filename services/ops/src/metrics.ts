@@ -65,7 +65,7 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
     'Age of the oldest waiting job; 0 when none waits.',
     (status) => seconds(status.queue?.oldestWaitingMs),
   );
-  gauge('plants_ops_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.workers);
+  gauge('plants_ops_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.connections);
   gauge('plants_ops_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
     queue === undefined ? undefined : Number(queue.paused),
   );

@@ -18,6 +18,7 @@ import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import type { WorkerConfig, WorkerSecrets } from './config.ts';
 import { type WorkerEvents, workerEvents } from './events.ts';
+import { startWorkerHeartbeat } from './heartbeat.ts';
 import { bullmqCreationWorker } from './jobs/bullmq-creation-worker.ts';
 import { type CommitRunsDeps, createCommitRuns } from './jobs/commit-runs.ts';
 import { keepWorking } from './jobs/keep-working.ts';
@@ -58,6 +59,7 @@ export async function startWorker(
   started.defer(() => redis.disconnect());
   redis.on('ready', async () => events.redisSettingsRead(await redisMisconfigurations(redis)));
   const { queuePrefix, concurrency } = config.jobs;
+  const heartbeat = started.use(startWorkerHeartbeat(redis, queuePrefix, config.instance, now));
   const queue = bullmqCreationQueue(redis, queuePrefix, events.queueError);
   started.defer(() => queue.close());
 
@@ -68,7 +70,10 @@ export async function startWorker(
   );
   started.defer(() => internal.close());
 
-  const runs = createCommitRuns(processing(mongo, database, config, events), concurrency);
+  const runs = createCommitRuns(
+    processing(mongo, database, config, events, heartbeat.batchProcessed),
+    concurrency,
+  );
 
   const jobs = workWhenIndexed();
   const relay = startRelay({
@@ -126,7 +131,11 @@ export async function startWorker(
       redis: createRedis(secrets.redisUrl, workerConnection, logger),
       prefix: queuePrefix,
       concurrency,
-      process: (job) => processCreationJob(deps, job),
+      name: config.instance,
+      process: async (job) => {
+        heartbeat.jobTaken();
+        await processCreationJob(deps, job).finally(heartbeat.jobEnded);
+      },
       on: {
         error: events.queueError,
         stalled: events.jobStalled,
@@ -145,6 +154,7 @@ function processing(
   database: string,
   config: WorkerConfig,
   events: WorkerEvents,
+  batchProcessed: () => void,
 ): CommitRunsDeps {
   const sealing: SealingDeps = {
     log: mongoAuditLog(mongo, database),
@@ -161,6 +171,12 @@ function processing(
     audit: async (entries) =>
       new Map((await sealEntries(sealing, entries)).map(({ entry, reason }) => [entry.plant, reason])),
     isDatabaseAway,
-    on: { indexed: events.plantsIndexed, ran: events.ran },
+    on: {
+      indexed: events.plantsIndexed,
+      ran: (...batch) => {
+        batchProcessed();
+        events.ran(...batch);
+      },
+    },
   };
 }

@@ -4,7 +4,7 @@ import type { Fact, FactName, StatusWords } from '../status/status-words.ts';
 import { layout } from './layout.ts';
 
 /** The system at a glance. The script refreshes what carries a `data-` name; without scripts the page still tells. */
-export function statusPage(user: User, { verdict, facts, chains }: StatusWords): string {
+export function statusPage(user: User, { verdict, facts, workers, chains }: StatusWords): string {
   return layout({
     title: 'Status',
     user,
@@ -29,6 +29,18 @@ export function statusPage(user: User, { verdict, facts, chains }: StatusWords):
         !${state('Active', 'active', facts)}
         !${state('Delayed', 'delayed', facts)}
         !${state('Failed', 'failed', facts)}
+      </div>
+    </section>
+
+    <section>
+      <h2>Workers</h2>
+      <div class="panel">
+        <table>
+          <caption class="unseen">Each worker and its last progress</caption>
+          <thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Last batch</th><th scope="col">Jobs in hand</th><th scope="col">Up for</th><th scope="col">Version</th></tr></thead>
+          <tbody data-workers>!${workers.map(workerRow)}</tbody>
+        </table>
+        <p class="muted" data-no-workers !${workers.length === 0 ? '' : 'hidden'}>No worker reports.</p>
       </div>
     </section>
 
@@ -62,6 +74,18 @@ function state(title: string, name: FactName, facts: Record<FactName, Fact>): st
   return html`<a class="state" href="/board?status=${name}" data-fact="${name}" data-level="${level}">
           <span class="figure" data-text>${text}</span> <span class="muted">${title}</span>
         </a>`;
+}
+
+function workerRow({
+  name,
+  state,
+  level,
+  progress,
+  jobs,
+  up,
+  version,
+}: StatusWords['workers'][number]): string {
+  return html`<tr data-level="${level}"><th scope="row">${name}</th><td>${state}</td><td>${progress}</td><td>${jobs}</td><td>${up}</td><td>${version}</td></tr>`;
 }
 
 function chainRow({ chain, height, entries, sealed }: StatusWords['chains'][number]): string {

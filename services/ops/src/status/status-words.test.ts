@@ -1,20 +1,22 @@
 import { expect, test } from 'vitest';
 import type { DatabaseStatus } from './database-status.ts';
-import type { QueueAndWorkers } from './queue-status.ts';
+import type { QueueStatus } from './queue-status.ts';
 import { statusWords } from './status-words.ts';
+import type { WorkerStatus } from './worker-status.ts';
 
 const now = new Date('2026-05-01T12:00:00Z');
 const database: DatabaseStatus = { plants: 5, pending: 0, oldestPendingMs: 0, chains: [] };
-const queue: QueueAndWorkers = {
+const queue: QueueStatus = {
   waiting: 0,
   active: 0,
   delayed: 0,
   failed: 0,
   oldestWaitingMs: 0,
   paused: false,
-  workers: 2,
+  connections: 2,
+  workers: [],
 };
-const words = (more: { database?: Partial<DatabaseStatus>; queue?: Partial<QueueAndWorkers> } = {}) =>
+const words = (more: { database?: Partial<DatabaseStatus>; queue?: Partial<QueueStatus> } = {}) =>
   statusWords({ database: { ...database, ...more.database }, queue: { ...queue, ...more.queue } }, now);
 
 test.each([
@@ -34,9 +36,9 @@ test.each([
   ],
   ['one failed job', { queue: { failed: 1 } }, 'warn', 'A job has failed'],
   ['failed jobs', { queue: { failed: 1_200 } }, 'warn', '1,200 jobs have failed'],
-  ['no worker', { queue: { workers: 0, failed: 1 } }, 'warn', 'No worker is connected'],
-  ['a pause', { queue: { paused: true, workers: 0 } }, 'warn', 'The queue is paused'],
-  ['workers that Redis does not tell', { queue: { workers: undefined } }, 'good', 'All is well'],
+  ['no worker', { queue: { connections: 0, failed: 1 } }, 'warn', 'No worker is connected'],
+  ['a pause', { queue: { paused: true, connections: 0 } }, 'warn', 'The queue is paused'],
+  ['workers that Redis does not tell', { queue: { connections: undefined } }, 'good', 'All is well'],
 ] as const)('the verdict on %s', (_case, status, level, headline) => {
   expect(words(status).verdict).toMatchObject({ level, headline });
 });
@@ -50,7 +52,7 @@ test('a database that is away is said first: nothing can be created', () => {
 test('a database alone that is away leaves the queue to be seen', () => {
   const { verdict, facts } = statusWords({ database: undefined, queue }, now);
   expect(verdict).toMatchObject({ level: 'bad', headline: 'MongoDB is unreachable' });
-  expect(facts.workers.text).toBe('2');
+  expect(facts.waiting.text).toBe('0');
 });
 
 test('a Redis that is away says that plants are created as usual', () => {
@@ -70,4 +72,25 @@ test('the newest block of each chain is told with its age', () => {
   expect(words({ database: { chains: [{ chain: 2, height: 1_024, entries: 7, sealed }] } }).chains).toEqual([
     { chain: '2', height: '1,024', entries: '7', sealed: '1\u00a0min\u00a015\u00a0s ago' },
   ]);
+});
+
+test('each worker is told by name with its last progress, and the missing are counted', () => {
+  const worker: WorkerStatus = {
+    name: 'worker-1',
+    version: '1.0.0',
+    state: 'silent',
+    upMs: 3_600_000,
+    jobsInHand: 3,
+    batches: 1,
+    sinceProgressMs: 42_000,
+    sinceReportMs: 41_000,
+    recentStarts: 0,
+  };
+  const fresh = { ...worker, name: 'worker-2', state: 'idle' as const, batches: 0, jobsInHand: 0 };
+  const { workers, facts } = words({ queue: { workers: [worker, fresh] } });
+  expect(workers).toMatchObject([
+    { name: 'worker-1', state: 'does not respond for 41\u00a0s', progress: '42\u00a0s ago', jobs: '3' },
+    { name: 'worker-2', state: 'idle', level: 'good', progress: 'no batch yet' },
+  ]);
+  expect(facts.workers).toEqual({ text: '1', note: 'report; 1 no longer', level: 'warn' });
 });

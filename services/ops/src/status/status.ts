@@ -4,10 +4,10 @@ import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Db } from 'mongodb';
 import { type DatabaseStatus, readDatabase } from './database-status.ts';
-import { type QueueAndWorkers, readQueue } from './queue-status.ts';
+import { type QueueStatus, readQueue } from './queue-status.ts';
 
 /** The system at one moment; what gives no answer is undefined. */
-export type SystemStatus = { database: DatabaseStatus | undefined; queue: QueueAndWorkers | undefined };
+export type SystemStatus = { database: DatabaseStatus | undefined; queue: QueueStatus | undefined };
 
 /** Never rejects, and answers within READ_MS_MAX. */
 export type StatusReader = () => Promise<SystemStatus>;
@@ -17,11 +17,11 @@ const READ_MS_MAX = 2_500;
 const FRESH_MS = 1_000;
 
 export function createStatusReader(
-  { database, queue, redis }: { database: Db; queue: Queue; redis: Redis },
+  { database, queue, redis, queuePrefix }: { database: Db; queue: Queue; redis: Redis; queuePrefix: string },
   logger: Logger,
 ): StatusReader {
   const databaseStatus = orUndefined('MongoDB', () => readDatabase(database), logger);
-  const queueStatus = orUndefined('Redis', () => readConnectedQueue(queue, redis), logger);
+  const queueStatus = orUndefined('Redis', () => readQueue(queue, redis, queuePrefix), logger);
   let latest: { status: Promise<SystemStatus>; readAt: number } | undefined;
 
   async function read(): Promise<SystemStatus> {
@@ -34,12 +34,6 @@ export function createStatusReader(
     if (latest === undefined || now - latest.readAt > FRESH_MS) latest = { status: read(), readAt: now };
     return latest.status;
   };
-}
-
-/** A queue that was never connected would wait for Redis instead of failing. */
-async function readConnectedQueue(queue: Queue, redis: Redis): Promise<QueueAndWorkers> {
-  if (redis.status !== 'ready') throw new Error(`the connection is ${redis.status}`);
-  return readQueue(queue);
 }
 
 /** What is read, or undefined when no answer comes in time; logged once an outage, not once a reading. */

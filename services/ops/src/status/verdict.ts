@@ -34,7 +34,7 @@ export function verdictOn({ database, queue }: SystemStatus): Verdict {
       advice: 'Plants are created as usual; they are indexed and audited once an operator resumes the queue.',
     };
   }
-  if (queue.workers === 0) {
+  if (queue.connections === 0) {
     return {
       level: 'warn',
       headline: 'No worker is connected',

@@ -21,6 +21,8 @@ export type BullmqWorkerDeps = {
   /** Of its own, since it is disconnected at the close. */
   redis: Redis;
   prefix: string;
+  /** By which Redis, and so the console, knows its connection. */
+  name: string;
   concurrency: number;
   process: (job: CreationJobView) => Promise<void>;
   on: {
@@ -33,7 +35,7 @@ export type BullmqWorkerDeps = {
 
 /** Takes creation jobs through BullMQ, many at once. Redis may be away, at the start too. */
 export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
-  const { redis, prefix, concurrency, on } = deps;
+  const { redis, prefix, name, concurrency, on } = deps;
   let inHand = 0;
   let idleSince = performance.now();
   let closing = false;
@@ -52,6 +54,8 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
     {
       connection: redis,
       prefix,
+      // A name of Redis' connections holds no white space.
+      name: name.replace(/\s/g, '-'),
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALL_CHECK_MS,

@@ -6,6 +6,8 @@ const TIMEOUT_MS = 4_000;
 const verdict = document.querySelector('[data-verdict]');
 const chains = document.querySelector('[data-chains]');
 const noChains = document.querySelector('[data-no-chains]');
+const workers = document.querySelector('[data-workers]');
+const noWorkers = document.querySelector('[data-no-workers]');
 const freshness = document.querySelector('[data-freshness]');
 
 async function refresh() {
@@ -33,6 +35,8 @@ function show(status) {
       setText(element.querySelector('[data-note]'), fact.note ?? '');
     }
   }
+  workers.replaceChildren(...status.workers.map(workerRow));
+  noWorkers.hidden = status.workers.length > 0;
   chains.replaceChildren(...status.chains.map(chainRow));
   noChains.hidden = status.chains.length > 0;
 }
@@ -41,6 +45,17 @@ function showVerdict({ level, headline, advice }) {
   verdict.dataset.level = level;
   setText(verdict.querySelector('[data-headline]'), headline);
   setText(verdict.querySelector('[data-advice]'), advice);
+}
+
+function workerRow({ name, state, level, progress, jobs, up, version }) {
+  const row = document.createElement('tr');
+  row.dataset.level = level;
+  const head = document.createElement('th');
+  head.scope = 'row';
+  head.textContent = name;
+  row.append(head);
+  for (const text of [state, progress, jobs, up, version]) row.insertCell().textContent = text;
+  return row;
 }
 
 function chainRow({ chain, height, entries, sealed }) {

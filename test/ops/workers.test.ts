@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { StatusWords, WorkerWords } from '../../services/ops/src/status/status-words.ts';
+import { type Program, startProgram } from '../harness/program.ts';
+import { testDatabase, testQueue } from '../harness/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { type RunningConsole, startConsole, viewer } from './running-console.ts';
+import { signedIn, type Visitor } from './visitor.ts';
+
+const database = testDatabase();
+const queue = testQueue();
+const servers = { MONGODB_URL: database.url, REDIS_URL: queue.url, QUEUE_PREFIX: queue.prefix };
+/** The console promises to find within 15 s what is wrong. */
+const FOUND_MS_MAX = 15_000;
+
+const startWorker = (name: string) =>
+  startProgram(join(import.meta.dirname, '../../services/worker/src/main.ts'), {
+    ...servers,
+    INSTANCE: name,
+  });
+
+let ops: RunningConsole;
+let vera: Visitor;
+const workers: Program[] = [];
+beforeAll(async () => {
+  ops = await startConsole(servers);
+  vera = await signedIn(ops, viewer);
+});
+afterAll(async () => {
+  for (const worker of workers) {
+    worker.signal('SIGKILL');
+    await worker.gone;
+  }
+  await ops.close();
+});
+
+test('each worker is listed by name and version, from its start until it ends', async () => {
+  const first = await startWorker('rose');
+  workers.push(first, await startWorker('thorn'));
+  const seen = await listed((names) => names.length === 2);
+  expect(seen).toMatchObject([
+    { name: 'rose', state: 'idle', progress: 'no batch yet', jobs: '0', version: '1.0.0' },
+    { name: 'thorn', state: 'idle' },
+  ]);
+  await first.stop();
+  await listed((names) => names.join() === 'thorn');
+});
+
+test('a worker whose process is stopped is said not to respond, and is idle again once it goes on', async () => {
+  const worker = await startWorker('fern');
+  workers.push(worker);
+  await stateOf('fern', /^idle$/);
+  worker.signal('SIGSTOP');
+  await stateOf('fern', /^does not respond for 1\d\ss$/);
+  worker.signal('SIGCONT');
+  await stateOf('fern', /^idle$/);
+});
+
+test('a worker that was killed is gone, until another takes its name', async () => {
+  const worker = await startWorker('moss');
+  await stateOf('moss', /^idle$/);
+  worker.signal('SIGKILL');
+  await stateOf('moss', /^gone for 1\d\ss$/);
+  workers.push(await startWorker('moss'));
+  await stateOf('moss', /^idle$/);
+});
+
+const stateOf = (name: string, state: RegExp) =>
+  listed((_names, workers) => workers.some((worker) => worker.name === name && state.test(worker.state)));
+
+function listed(isSo: (names: string[], workers: WorkerWords[]) => boolean): Promise<WorkerWords[]> {
+  return waitFor(
+    async () => {
+      const { workers } = (await (await vera.call('/status')).json()) as StatusWords;
+      if (
+        !isSo(
+          workers.map(({ name }) => name),
+          workers,
+        )
+      )
+        throw new Error(JSON.stringify(workers));
+      return workers;
+    },
+    { withinMs: FOUND_MS_MAX, what: 'the workers are listed so' },
+  );
+}
