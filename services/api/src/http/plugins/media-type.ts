@@ -3,16 +3,13 @@ import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 import { parseExactJson } from '../exact-json.ts';
 
-/** `application/json`, bare or with the charset that JSON is in anyway (RFC 8259 §8.1). */
-const JSON_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
-
 /** Takes JSON in UTF-8 without a content coding, and nothing else. Has to come after the token is judged. */
 export const mediaType = plugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', (request, _reply, next) => {
     const { 'content-type': type, 'content-encoding': coding } = request.headers;
     const accepted =
       type !== undefined &&
-      JSON_UTF8.test(type) &&
+      isJsonInUtf8(type) &&
       (coding === undefined || coding.toLowerCase() === 'identity');
     next(accepted ? undefined : new ApiError('unsupportedMediaType'));
   });
@@ -26,3 +23,20 @@ export const mediaType = plugin(async (app: FastifyInstance) => {
     }
   });
 });
+
+/** Longer than any accepted spelling has to be. */
+const MEDIA_TYPE_CHARACTERS_MAX = 128;
+const CHARSET_UTF8 = /^charset[ \t]*=[ \t]*(?:utf-8|"utf-8")$/;
+
+/** `application/json`, bare or with the charset that JSON is in anyway (RFC 8259 §8.1); one last `;` may follow. */
+export function isJsonInUtf8(header: string): boolean {
+  if (header === 'application/json') return true;
+  if (header.length > MEDIA_TYPE_CHARACTERS_MAX) return false;
+  const [type, ...parameters] = header
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  if (parameters.at(-1) === '') parameters.pop();
+  if (type !== 'application/json' || parameters.length > 1) return false;
+  return parameters[0] === undefined || CHARSET_UTF8.test(parameters[0]);
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { apiUnderTest } from '../../harness/api.ts';
+import { type RawConnection, rawConnection } from '../../harness/raw-http.ts';
+import { token } from '../../harness/tokens.ts';
+import { render } from '../corpus/case.ts';
+
+const api = apiUnderTest({ TRUSTED_PROXIES: '127.0.0.1' });
+
+/** Every header that the API or a library below it reads, with the beginning of a value that is read on. */
+const headers: Record<string, string> = {
+  Host: 'a',
+  Authorization: 'Bearer a',
+  'Content-Type': 'application/json',
+  'Content-Encoding': 'identity',
+  'Content-Length': '2',
+  'Transfer-Encoding': 'chunked',
+  Connection: 'keep-alive',
+  Expect: '100-continue',
+  'Idempotency-Key': '"a',
+  'X-Request-Id': 'a',
+  'X-Forwarded-For': '127.0.0.1',
+  'X-Forwarded-Host': 'a',
+  'X-Forwarded-Proto': 'http',
+  Traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+};
+const SEPARATORS = [...' \t,;:=+-_.~!@#$%^&*/\\|\'"`<>()[]{}?0a'];
+/** Near the 16 KiB that a head may have. */
+const LENGTH = 15_000;
+
+/** A pattern that looks twice at each of 15,000 characters takes some 200 ms, one that looks once less than 1 ms. */
+const CPU_MS_MAX = 50;
+/** A collection of garbage may fall into one attempt; what is slow is slow each time. */
+const ATTEMPTS = 3;
+
+describe.each(Object.entries(headers))('%s', (name, start) => {
+  test.each([
+    ['a run of', (separator: string) => separator.repeat(LENGTH)],
+    ['values divided by', (separator: string) => `${start}${separator}`.repeat(LENGTH / (start.length + 1))],
+  ])('%s each separator, 15,000 characters long, costs no time', async (_, value) => {
+    const slow: string[] = [];
+    for (const separator of SEPARATORS) {
+      // The end decides that it is no valid value, when all before it has been read.
+      const request = render({ headers: { [name]: `${start}${value(separator)}\x80` } });
+      const cpuMs = await leastCpu(request);
+      if (cpuMs > CPU_MS_MAX) slow.push(`${JSON.stringify(separator)}: ${cpuMs} ms`);
+    }
+    expect(slow).toEqual([]);
+  });
+});
+
+/** The processor time of this process, in which the API is, for the request and whatever answers it; the best attempt. */
+async function leastCpu(request: Buffer): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < ATTEMPTS && least > CPU_MS_MAX; attempt++) {
+    await using connection = await rawConnection(api.url);
+    const before = process.cpuUsage();
+    connection.send(request);
+    await answerOrEnd(connection);
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+/** Some of these requests wait for a body that never comes; they are judged by their head all the same. */
+async function answerOrEnd(connection: RawConnection): Promise<void> {
+  await connection.answer({ withinMs: 1_000 }).catch(() => undefined);
+}
+
+test('a head with 15,000 characters in one header is read', async () => {
+  await using connection = await rawConnection(api.url);
+  const headers = { Authorization: `Bearer ${token()}`, 'X-Note': 'a'.repeat(LENGTH) };
+  connection.send(render({ headers }));
+  expect((await connection.answer()).status).toBe(200);
+});
