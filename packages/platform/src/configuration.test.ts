@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { port, str } from 'envalid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { networks, readEnvironment, wholeNumber } from './configuration.ts';
+import { boundedText, networks, readEnvironment, wholeNumber } from './configuration.ts';
 
 const settings = {
   NAME: str(),
@@ -53,6 +53,14 @@ test('takes addresses and networks, and names what is neither', () => {
   expect(readEnvironment({ PROXIES: '127.0.0.1, 10.0.0.0/8,::1,fc00::/7' }, spec).PROXIES).toHaveLength(4);
   for (const wrong of ['gateway', '10.0.0.0/33', '10.0.0/8', '::/129', '1.2.3.4/8/8', '1.2.3.4/']) {
     expect(() => readEnvironment({ PROXIES: `::1,${wrong}` }, spec)).toThrow(`PROXIES: ${wrong} must be`);
+  }
+});
+
+test('takes text up to its bound, and none with bytes that a log cannot show', () => {
+  const spec = { LABEL: boundedText(3)({ default: 'x' }) };
+  expect(readEnvironment({ LABEL: 'a 1' }, spec).LABEL).toBe('a 1');
+  for (const wrong of ['long', 'é', 'a\nb']) {
+    expect(() => readEnvironment({ LABEL: wrong }, spec)).toThrow('LABEL: must be 1 to 3 printable');
   }
 });
 

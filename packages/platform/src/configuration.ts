@@ -97,6 +97,15 @@ export const wholeNumber = (min: number, max: number) =>
     return value;
   });
 
+/** A validator for printable ASCII text of a bounded length. */
+export const boundedText = (charactersMax: number) =>
+  makeValidator<string>((input) => {
+    if (!/^[\x20-\x7e]+$/.test(input) || input.length > charactersMax) {
+      throw new EnvError(`must be 1 to ${charactersMax} printable ASCII characters`);
+    }
+    return input;
+  });
+
 /** White space around the parts and empty parts do not count. */
 function splitList(input: string): string[] {
   return input

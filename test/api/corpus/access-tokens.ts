@@ -23,7 +23,10 @@ export const acceptedTokens: readonly Case[] = [
   ok('exp with a fraction', { claims: { exp: inSeconds(60) + 0.5 } }),
   ok('an issuer and an audience that nobody asked for', { claims: { iss: 'a', aud: ['b'] } }),
   ok('a subject in any script', { claims: { sub: 'gärtner 🌱\u0000' } }),
-  ok('a long subject', { claims: { sub: 's'.repeat(4_000) } }),
+  ok('a subject, issuer and token id of 255 characters', {
+    claims: { sub: 's'.repeat(255), iss: 'i'.repeat(255), jti: 'j'.repeat(255) },
+  }),
+  ok('iat with a fraction', { claims: { iat: inSeconds(-10) + 0.5 } }),
   ok('claims of every type beside', { claims: { iat: 1, jti: 'j', roles: ['a'], deep: { er: null } } }),
 ];
 
@@ -125,4 +128,18 @@ export const rejectedTokens: readonly Case[] = [
   claiming('sub as a number', { sub: 7 }),
   claiming('sub as a list', { sub: ['gardener'] }),
   claiming('sub as an object', { sub: { $ne: '' } }),
+  claiming('sub of 256 characters', { sub: 's'.repeat(256) }),
+  claiming('iss of 256 characters', { iss: 'i'.repeat(256) }),
+  claiming('jti of 256 characters', { jti: 'j'.repeat(256) }),
+  claiming('iss as a number', { iss: 7 }),
+  claiming('iss as a list', { iss: ['issuer'] }),
+  claiming('iss null', { iss: null }),
+  claiming('jti as a number', { jti: 7 }),
+  claiming('jti as an object', { jti: {} }),
+  claiming('jti null', { jti: null }),
+  claiming('iat as a string', { iat: '0' }),
+  claiming('iat null', { iat: null }),
+  claiming('exp in milliseconds', { exp: later * 1_000 }),
+  rejected('exp that never comes', signed(`${head}.${text('{"sub":"a","exp":1e999}')}`)),
+  rejected('iat that never was', signed(`${head}.${text(`{"sub":"a","exp":${later},"iat":-1e999}`)}`)),
 ];

@@ -96,6 +96,10 @@ export const refusedFraming: readonly Case[] = [
   refused('a Host with a space', swap('plants.test', 'plants test')),
   refused('a Host with a user', swap('plants.test', 'me@plants.test')),
   refused('HTTP/1.0 without Host', (request) => request.replace('HTTP/1.1\r\nHost: plants.test', 'HTTP/1.0')),
+  refused('HTTP/1.0 with chunks', (request) => inChunks()(request).replace('HTTP/1.1', 'HTTP/1.0')),
+  refused('HTTP/1.0 with chunks, kept alive', (request) =>
+    header('Connection: keep-alive')(inChunks()(request)).replace('HTTP/1.1', 'HTTP/1.0'),
+  ),
   refused('two Authorization headers', header('Authorization: Basic eDp5')),
   refused('two Content-Types', header('Content-Type: text/plain')),
   refused('two equal Content-Types', header('content-type: application/json')),

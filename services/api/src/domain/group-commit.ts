@@ -2,8 +2,8 @@ import { type CommitDeps, commitPlants } from './commit-plants.ts';
 import type { Creation, Outcome } from './creation.ts';
 import type { PlantStore, StoredPlant } from './plant-store.ts';
 
-/** What a plant costs beside its strings: id, times, commit, origin. */
-const PLANT_BYTES = 250;
+/** What a plant's document holds beside its own strings: field names, id, time, commit, key, the replica's name. */
+const DOCUMENT_BYTES = 320;
 
 /** One commit: mongod splits a larger insert into units of its own of about this size. */
 const COMMIT_PLANTS_MAX = 500;
@@ -40,8 +40,7 @@ export function groupCommit(deps: CommitDeps, onDefect: OnDefect) {
     ...limits,
     /** No id stands twice in a commit, so (commit, id) names one operation. */
     keyOf: ({ plant }: Creation) => plant.id,
-    sizeOf: ({ plant }: Creation) =>
-      PLANT_BYTES + Buffer.byteLength(plant.name) + Buffer.byteLength(plant.tag ?? ''),
+    sizeOf: documentBytes,
     process: (creations: readonly Creation[]) => commitPlants(deps, creations),
     refused: (): Outcome => 'not-stored',
     failed: (error: unknown): Outcome => {
@@ -57,7 +56,7 @@ export type Reading = StoredPlant | 'absent' | 'unreadable';
 export function groupRead(deps: { store: PlantStore; now: () => number }, onDefect: OnDefect) {
   return {
     ...limits,
-    sizeOf: () => PLANT_BYTES,
+    sizeOf: () => DOCUMENT_BYTES,
     process: async (creations: readonly Creation[]): Promise<Reading[]> => {
       const ids = new Set(creations.map(({ plant }) => plant.id));
       const deadline = Math.min(...creations.map(({ deadline }) => deadline));
@@ -71,4 +70,22 @@ export function groupRead(deps: { store: PlantStore; now: () => number }, onDefe
       return 'unreadable';
     },
   };
+}
+
+/** What a plant costs a commit: no less than its document holds, whatever was sent with it. */
+export function documentBytes({ plant, principal, origin }: Creation): number {
+  return (
+    DOCUMENT_BYTES +
+    Buffer.byteLength(plant.name) +
+    bytesOf(plant.tag) +
+    Buffer.byteLength(principal.subject) +
+    bytesOf(principal.issuer) +
+    bytesOf(principal.tokenId) +
+    origin.address.length +
+    origin.request.length
+  );
+}
+
+function bytesOf(text: string | undefined): number {
+  return text === undefined ? 0 : Buffer.byteLength(text);
 }

@@ -93,7 +93,7 @@ async function readStored(
   }
 }
 
-function toDocuments(
+export function toDocuments(
   creations: readonly Creation[],
   { id, created }: Commit,
   instance: string,

@@ -17,6 +17,8 @@ export type JwksKeys = {
    * Known keys are answered at once, whatever the issuer does.
    */
   find: (keyId: string) => Promise<VerificationKey | 'unknown' | 'unavailable'>;
+  /** Grows whenever the set was fetched. */
+  version: () => number;
   close: () => void;
 };
 
@@ -32,6 +34,7 @@ export function jwksKeys(options: {
   onFetch: (failure: unknown) => void;
 }): JwksKeys {
   let keys: ReadonlyMap<string, VerificationKey> | undefined;
+  let version = 0;
   let fetching: Promise<void> | undefined;
   let unknownKeyFetch = Number.NEGATIVE_INFINITY;
   let next: NodeJS.Timeout | undefined;
@@ -42,6 +45,7 @@ export function jwksKeys(options: {
       .then(
         (fetched) => {
           keys = fetched;
+          version++;
           options.onFetch(undefined);
           schedule(options.cacheMs);
         },
@@ -75,6 +79,7 @@ export function jwksKeys(options: {
       }
       return keys?.get(keyId) ?? (keys === undefined ? 'unavailable' : 'unknown');
     },
+    version: () => version,
     close() {
       closed.abort();
       clearTimeout(next);

@@ -4,6 +4,8 @@ import plugin from 'fastify-plugin';
 import type { ApiConfig } from '../../config.ts';
 import type { Principal } from '../../domain/creation.ts';
 import type { JwksKeys } from '../../tokens/jwks.ts';
+import { type Claims, principalOf } from '../../tokens/principal-of.ts';
+import { verifiedTokens } from '../../tokens/verified-tokens.ts';
 import { ApiError } from '../api-error.ts';
 
 declare module 'fastify' {
@@ -11,10 +13,6 @@ declare module 'fastify' {
     principal: Principal;
   }
 }
-
-/** Verified tokens kept, and for how long at most; a token is never kept beyond its own `exp`. */
-const CACHED_TOKENS = 5_000;
-const CACHED_MS_MAX = 60_000;
 
 /** RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). */
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
@@ -26,8 +24,6 @@ export type AccessTokenOptions = {
   /** Where the source is a key set. */
   jwks?: JwksKeys;
 };
-
-type Claims = { sub?: unknown; iss?: unknown; jti?: unknown; scope?: unknown };
 
 /**
  * Judges the access token of every request before its body is read. Keys and algorithms come from the configured
@@ -45,22 +41,47 @@ export const accessTokens = plugin(async (app: FastifyInstance, options: AccessT
       ...(tokens.issuer !== undefined && { allowedIss: tokens.issuer }),
       ...(tokens.audience !== undefined && { allowedAud: tokens.audience }),
       clockTolerance: tokens.clockToleranceMs,
-      cache: CACHED_TOKENS,
-      cacheTTL: CACHED_MS_MAX,
     },
   });
+  const verified = verifiedTokens();
 
   app.decorateRequest('principal');
   app.addHook('onRequest', (request, _reply, next) => {
     const token = bearerToken(request);
     if (token === undefined) return next(new ApiError('tokenMissing'));
-    if (tokens.keys.source !== 'jwks')
-      return next(admit(request, () => app.jwt.verify<Claims>(token), tokens.scope));
-    request.jwtVerify<Claims>().then(
-      (claims) => next(admit(request, () => claims, tokens.scope)),
-      (error) => next(error instanceof ApiError ? error : new ApiError('tokenInvalid')),
-    );
+
+    const keys = options.jwks?.version() ?? 0;
+    const known = verified.find(token, keys);
+    if (known !== undefined) {
+      request.principal = known;
+      return next();
+    }
+    if (options.jwks !== undefined) {
+      request.jwtVerify<Claims>().then(
+        (claims) => next(admit(request, token, keys, claims)),
+        (error) => next(error instanceof ApiError ? error : new ApiError('tokenInvalid')),
+      );
+      return;
+    }
+    let claims: Claims;
+    try {
+      claims = app.jwt.verify<Claims>(token);
+    } catch {
+      return next(new ApiError('tokenInvalid'));
+    }
+    next(admit(request, token, keys, claims));
   });
+
+  /** Takes the principal from a verified token; the refusal where its claims are not enough. */
+  function admit(request: FastifyRequest, token: string, keys: number, claims: Claims): ApiError | undefined {
+    const principal = principalOf(claims);
+    if (principal === undefined) return new ApiError('tokenInvalid');
+    if (tokens.scope !== undefined && !scopesOf(claims).includes(tokens.scope))
+      return new ApiError('scopeInsufficient');
+    verified.add(token, keys, principal, Number(claims['exp']) * 1_000 + tokens.clockToleranceMs);
+    request.principal = principal;
+    return undefined;
+  }
 });
 
 function staticKey({ tokens: { keys }, secret }: AccessTokenOptions): Secret | undefined {
@@ -90,35 +111,6 @@ async function jwksKey(jwks: JwksKeys, { header }: DecodedToken): Promise<string
 function bearerToken(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
   return header === undefined ? undefined : BEARER.exec(header)?.[1];
-}
-
-/** Takes the principal from a good token; the refusal of a bad one otherwise. */
-function admit(
-  request: FastifyRequest,
-  verify: () => Claims,
-  scope: string | undefined,
-): ApiError | undefined {
-  let claims: Claims;
-  try {
-    claims = verify();
-  } catch {
-    return new ApiError('tokenInvalid');
-  }
-  if (typeof claims.sub !== 'string' || claims.sub === '' || !isStorable(claims)) {
-    return new ApiError('tokenInvalid');
-  }
-  if (scope !== undefined && !scopesOf(claims).includes(scope)) return new ApiError('scopeInsufficient');
-  request.principal = {
-    subject: claims.sub,
-    ...(typeof claims.iss === 'string' && { issuer: claims.iss }),
-    ...(typeof claims.jti === 'string' && { tokenId: claims.jti }),
-  };
-  return undefined;
-}
-
-/** A lone surrogate would be stored as another character, and a subject compare unequal to itself. */
-function isStorable({ sub, iss, jti }: Claims): boolean {
-  return [sub, iss, jti].every((claim) => typeof claim !== 'string' || claim.isWellFormed());
 }
 
 /** RFC 8693 §4.2: one string, separated by spaces. */

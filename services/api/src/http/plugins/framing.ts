@@ -27,8 +27,9 @@ export const framing = plugin(async (app: FastifyInstance) => {
   });
 });
 
-function ambiguity({ rawHeaders, headers, httpVersionMajor, url = '' }: IncomingMessage): string | undefined {
-  if (httpVersionMajor !== 1) return 'send HTTP/1.1';
+function ambiguity(request: IncomingMessage): string | undefined {
+  const { rawHeaders, headers, url = '' } = request;
+  if (request.httpVersionMajor !== 1) return 'send HTTP/1.1';
   if (url.includes('#')) return 'the request target must not hold a fragment';
 
   const seen = new Set<string>();
@@ -44,7 +45,8 @@ function ambiguity({ rawHeaders, headers, httpVersionMajor, url = '' }: Incoming
   if (headers.host === undefined) return 'send a Host header';
   if (!HOST.test(headers.host)) return 'the Host header names no host';
   const coding = headers['transfer-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    return 'the only known Transfer-Encoding is chunked';
-  return undefined;
+  if (coding === undefined) return undefined;
+  // RFC 9112 §6.1: a proxy that knows HTTP/1.0 alone would have taken the chunks for the next request.
+  if (request.httpVersionMinor === 0) return 'Transfer-Encoding needs HTTP/1.1';
+  return coding.toLowerCase() === 'chunked' ? undefined : 'the only known Transfer-Encoding is chunked';
 }

@@ -29,7 +29,7 @@ const MEDIA_TYPE_CHARACTERS_MAX = 128;
 const CHARSET_UTF8 = /^charset[ \t]*=[ \t]*(?:utf-8|"utf-8")$/;
 
 /** `application/json`, bare or with the charset that JSON is in anyway (RFC 8259 §8.1); one last `;` may follow. */
-export function isJsonInUtf8(header: string): boolean {
+function isJsonInUtf8(header: string): boolean {
   if (header === 'application/json') return true;
   if (header.length > MEDIA_TYPE_CHARACTERS_MAX) return false;
   const [type, ...parameters] = header

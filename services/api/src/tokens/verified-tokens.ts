@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../domain/creation.ts';
+
+/** A token is remembered for so long at most, and never beyond its own `exp`. */
+const REMEMBERED_MS_MAX = 60_000;
+const BYTES_MAX = 8 * 1024 * 1024;
+/** What a token costs beside its characters: the entry, the principal and its claims. */
+const ENTRY_BYTES = 1_024;
+
+type Verified = { principal: Principal; until: number; keys: number };
+
+export type VerifiedTokens = {
+  /** @param keys version of the keys in use: what others have verified is not found. */
+  find: (token: string, keys: number) => Principal | undefined;
+  /** @param until when the token expires, on the clock of `Date.now()` */
+  add: (token: string, keys: number, principal: Principal, until: number) => void;
+};
+
+/**
+ * Tokens that were verified of late, with what is used of them. Bounded in bytes, since clients choose how long their
+ * tokens are and how many they have.
+ */
+export function verifiedTokens(): VerifiedTokens {
+  const tokens = new LRUCache<string, Verified>({
+    maxSize: BYTES_MAX,
+    sizeCalculation: (_verified, token) => ENTRY_BYTES + token.length,
+  });
+  return {
+    find(token, keys) {
+      const verified = tokens.get(token);
+      const good = verified !== undefined && verified.keys === keys && Date.now() < verified.until;
+      return good ? verified.principal : undefined;
+    },
+    add(token, keys, principal, until) {
+      tokens.set(token, { principal, keys, until: Math.min(until, Date.now() + REMEMBERED_MS_MAX) });
+    },
+  };
+}
