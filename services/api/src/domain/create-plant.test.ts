@@ -56,6 +56,28 @@ test('an id that was seen and cannot be read is unknown: an earlier request with
   expect(joinCommit).not.toHaveBeenCalled();
 });
 
+test('of many creations of one id one joins a commit; the others share what became of it', async () => {
+  for (const [joined, others, reads] of [
+    ['created', 'replayed', 9],
+    ['exists', 'replayed', 9],
+    ['unknown', 'unknown', 0],
+    ['not-stored', 'not-stored', 0],
+  ] as const) {
+    const { create, joinCommit, readTogether } = useCase([], stored, joined);
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => create(creation)));
+    expect(outcomes).toEqual([joined, ...Array.from({ length: 9 }, () => others)]);
+    expect(joinCommit).toHaveBeenCalledOnce();
+    expect(readTogether).toHaveBeenCalledTimes(reads);
+  }
+});
+
+test('once its outcome is told, an id may join a commit again', async () => {
+  const { create, joinCommit } = useCase([], stored, 'not-stored');
+  await create(creation);
+  await create(creation);
+  expect(joinCommit).toHaveBeenCalledTimes(2);
+});
+
 test('only ids of plants that are there are remembered', async () => {
   for (const outcome of ['created', 'replayed', 'exists', 'exists-identical', 'key-reused'] as const) {
     const { create, ids } = useCase([], 'absent', outcome);

@@ -15,16 +15,37 @@ export function createPlant(deps: {
   readTogether: (creation: Creation) => Promise<Reading>;
   recentIds: RecentIds;
 }): CreatePlant {
+  const { joinCommit, readTogether, recentIds } = deps;
+  const inCommit = new Map<bigint, Promise<Outcome>>();
+
   return async (creation) => {
     const { id } = creation.plant;
-    if (deps.recentIds.has(id)) {
-      const stored = await deps.readTogether(creation);
+
+    // One at a time: of many retries of one id each would wait for a commit of its own. The others share what became
+    // of the first: it is stored, and a read tells them what that means for them; or nobody knows, or nothing was sent.
+    const first = inCommit.get(id);
+    if (first !== undefined) {
+      const outcome = await first;
+      if (!isStored(outcome)) return outcome;
+    }
+
+    if (recentIds.has(id)) {
+      const stored = await readTogether(creation);
       if (stored === 'unreadable') return 'unknown';
       const resolved = stored === 'absent' ? 'absent' : resolveOutcome(creation, stored);
       if (resolved !== 'absent') return resolved;
     }
-    const outcome = await deps.joinCommit(creation);
-    if (outcome !== 'not-stored' && outcome !== 'unknown') deps.recentIds.add(id);
+
+    const joined = joinCommit(creation);
+    inCommit.set(id, joined);
+    const outcome = await joined;
+    if (inCommit.get(id) === joined) inCommit.delete(id);
+    if (isStored(outcome)) recentIds.add(id);
     return outcome;
   };
+}
+
+/** Whether a plant stands under the id, whosever it is. */
+function isStored(outcome: Outcome): boolean {
+  return outcome !== 'not-stored' && outcome !== 'unknown';
 }

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { apiUnderTest, type Replica, startReplica } from '../../../harness/api.ts';
+import { type MongoProxy, mongoProxy } from '../../../harness/mongo-proxy.ts';
+import { freshId, plantJson, postPlant } from '../../../harness/post-plant.ts';
+import { rawConnection } from '../../../harness/raw-http.ts';
+import { render } from '../../corpus/case.ts';
+
+const KEY = 'the-key-of-this-file';
+const CONNECTIONS = 50;
+const RETRIES_EACH = 50;
+/** As far away as a database may be: one round trip for each retry would take minutes. */
+const DATABASE_DELAY_MS = 20;
+
+const api = apiUnderTest();
+let proxy: MongoProxy;
+const startFar = () =>
+  startReplica({
+    ...api.environment,
+    MONGODB_URL: proxy.url(new URL(api.environment['MONGODB_URL'] as string).pathname.slice(1)),
+  });
+
+beforeAll(async () => {
+  proxy = await mongoProxy(Number(new URL(api.environment['MONGODB_URL'] as string).port));
+  proxy.delay(DATABASE_DELAY_MS);
+});
+afterAll(() => proxy?.close());
+
+test.each<[string, (replica: Replica) => string]>([
+  ['this replica', ({ url }) => url],
+  ['another one', () => api.url],
+])('2,500 retries at once of one plant that %s stored: all get the first answer', async (_, storing) => {
+  await using replica = await startFar();
+  const plant = { id: freshId(), name: 'a' };
+  expect((await postPlant(storing(replica), plant, { key: KEY })).status).toBe(200);
+
+  const retry = render({ headers: { 'Idempotency-Key': KEY }, body: plantJson(plant) });
+  const connections = Array.from({ length: CONNECTIONS }, () => retryOn(replica.url, retry));
+  const answers = (await Promise.all(connections)).flat();
+  expect(answers).toHaveLength(CONNECTIONS * RETRIES_EACH);
+  expect(new Set(answers)).toEqual(new Set(['200 true {"name":"a"}']));
+});
+
+async function retryOn(url: string, retry: Buffer): Promise<string[]> {
+  await using connection = await rawConnection(url);
+  connection.send(Buffer.concat(Array.from({ length: RETRIES_EACH }, () => retry)));
+  const answers: string[] = [];
+  while (answers.length < RETRIES_EACH) {
+    const { status, headers, body } = await connection.answer();
+    answers.push(`${status} ${headers.get('idempotency-replayed')} ${body}`);
+  }
+  return answers;
+}
