@@ -15,30 +15,38 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
 const vitest = await startVitest('test', filter, { ...options, watch: false });
-const counts = count(vitest);
+const { passed, failed: failedTests, skipped } = outcomesOf(vitest);
 await vitest.close();
 
 const left = await endProcessesOf(directory);
 for (const { pid, command } of left) process.stderr.write(`left running by a test: ${pid} ${command}\n`);
-counts.failed += left.length;
+let failed = failedTests + left.length;
 // The servers or the configuration failed: vitest has said so, in no test's name.
-if (counts.failed === 0 && process.exitCode) counts.failed = 1;
+if (failed === 0 && process.exitCode) failed = 1;
 
-const { passed, failed, skipped } = counts;
+// Who asks for tests by name knows that the others are skipped.
+if (skipped.length > 0 && options.testNamePattern === undefined) {
+  process.stdout.write(
+    `skipped, for what this machine lacks:\n${skipped.map((name) => `  ${name}\n`).join('')}`,
+  );
+}
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
-process.stdout.write(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+process.stdout.write(
+  `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}\n`,
+);
 process.exit();
 
 /** What fails outside of a test (a file that does not load, a hook, an unhandled rejection) is one failure each. */
-function count({ state }: Vitest): { passed: number; failed: number; skipped: number } {
-  const counts = { passed: 0, failed: state.getUnhandledErrors().length, skipped: 0 };
+function outcomesOf({ state }: Vitest): { passed: number; failed: number; skipped: string[] } {
+  const outcomes = { passed: 0, failed: state.getUnhandledErrors().length, skipped: [] as string[] };
   for (const module of state.getTestModules()) {
-    counts.failed += module.errors().length;
-    for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
+    outcomes.failed += module.errors().length;
+    for (const suite of module.children.allSuites()) outcomes.failed += suite.errors().length;
     for (const test of module.children.allTests()) {
       const { state: outcome } = test.result();
-      if (outcome !== 'pending') counts[outcome]++;
+      if (outcome === 'skipped') outcomes.skipped.push(`${module.relativeModuleId}: ${test.fullName}`);
+      else if (outcome !== 'pending') outcomes[outcome]++;
     }
   }
-  return counts;
+  return outcomes;
 }

@@ -10,6 +10,8 @@ const handles = () =>
     .getActiveResourcesInfo()
     .filter((resource) => /^(TCP|UDP|TTY|Pipe|Process|FS\w*Watch|Worker)/.test(resource));
 
+// A process opens its standard streams when somebody first asks for them, as some packages do while they are loaded.
+void [process.stdin, process.stdout, process.stderr];
 const before = handles();
 
 // The first hook registered is the last to run: everything the file opened should be closed by then.
