@@ -1,5 +1,6 @@
 import type { Report } from '@plant-store/local/servers/binaries/server-binary';
 import { untilResolved } from '@plant-store/local/servers/until-resolved';
+import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { GenericContainer, Wait } from 'testcontainers';
 import type { StartedServers } from './global-setup.ts';
@@ -30,8 +31,10 @@ export async function startContainers(report: Report): Promise<StartedServers> {
     try {
       const mongodb = `mongodb://${mongo.getHost()}:${mongo.getMappedPort(27017)}/?directConnection=true`;
       await initiate(mongodb);
-      report('containers', `${MONGO_IMAGE} and ${REDIS_IMAGE}`);
-      return { mongodb, redis: `redis://${redis.getHost()}:${redis.getMappedPort(6379)}`, stop };
+      const redisUrl = `redis://${redis.getHost()}:${redis.getMappedPort(6379)}`;
+      report('mongod', `${await mongodVersion(mongodb)}, in a container of ${MONGO_IMAGE}`);
+      report('redis-server', `${await redisVersion(redisUrl)}, in a container of ${REDIS_IMAGE}`);
+      return { mongodb, redis: redisUrl, stop };
     } catch (error) {
       await stop();
       throw error;
@@ -58,5 +61,23 @@ async function initiate(url: string): Promise<void> {
     );
   } finally {
     await client.close();
+  }
+}
+
+async function mongodVersion(url: string): Promise<string> {
+  const client = new MongoClient(url);
+  try {
+    return (await client.db('admin').command({ buildInfo: 1 }))['version'];
+  } finally {
+    await client.close();
+  }
+}
+
+async function redisVersion(url: string): Promise<string | undefined> {
+  const redis = new Redis(url);
+  try {
+    return /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
+  } finally {
+    redis.disconnect();
   }
 }
