@@ -26,9 +26,7 @@ if (failed === 0 && process.exitCode) failed = 1;
 
 // Who asks for tests by name knows that the others are skipped.
 if (skipped.length > 0 && options.testNamePattern === undefined) {
-  process.stdout.write(
-    `skipped, for what this machine lacks:\n${skipped.map((name) => `  ${name}\n`).join('')}`,
-  );
+  process.stdout.write(`skipped:\n${skipped.map((name) => `  ${name}\n`).join('')}`);
 }
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 process.stdout.write(

@@ -15,7 +15,7 @@ const WARM = 300;
 const IN_A_ROW = 30;
 /** A question is one argument of a command, which Linux bounds at 128 KiB. */
 const IDS_ASKED_AT_ONCE = 2_000;
-const SERVICES = ['api', 'gateway', 'mongo-1', 'ops', 'redis', 'worker'];
+const SERVICES = ['api', 'gateway', 'mongo-1', 'ops', 'redis', 'setup', 'worker'];
 
 describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: READY_MS_MAX }, () => {
   let project: ComposeProject;
@@ -54,10 +54,11 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
     return waitFor(() => load.outcomes.length >= enough, { withinMs: 30_000, what: 'more answers' });
   };
 
-  /** What an expression in mongosh gives, as JSON, asked as the administrator on a member. */
-  async function inDatabase<T>(expression: string, member = 'mongo-1'): Promise<T> {
-    const [container] = await project.containers(member);
-    const login = `admin:${project.environment['MONGODB_ADMIN_PASSWORD']}`;
+  /** What an expression in mongosh gives, as JSON, asked on a member as the administrator or a service. */
+  async function inDatabase<T>(expression: string, account = 'admin'): Promise<T> {
+    const [container] = await project.containers('mongo-1');
+    const password = `MONGODB_${account.replace('plantstore-', '').toUpperCase()}_PASSWORD`;
+    const login = `${account}:${project.environment[password]}`;
     const url = `mongodb://${login}@127.0.0.1:27017/plantstore?authSource=admin&directConnection=true`;
     const output = await execute(container?.id as string, [
       ...['mongosh', '--quiet', '--norc', url, '--eval', `print(EJSON.stringify(${expression}))`],
@@ -141,7 +142,9 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
       const { Config, HostConfig } = await inspect(id);
       expect(Config.User, service).toMatch(/^(node|[1-9]\d*:[1-9]\d*)$/);
       expect(HostConfig, service).toMatchObject({ ReadonlyRootfs: true, Privileged: false, Init: true });
-      expect(HostConfig.RestartPolicy.Name, service).toBe('unless-stopped');
+      expect(HostConfig.RestartPolicy?.Name, service).toBe(
+        service === 'setup' ? 'on-failure' : 'unless-stopped',
+      );
       expect(HostConfig.CapAdd ?? [], service).toEqual([]);
       expect(HostConfig.CapDrop?.length, service).toBeGreaterThan(0);
       expect(HostConfig.SecurityOpt?.join(), service).toContain('no-new-privileges');
@@ -150,10 +153,31 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
     }
   });
 
+  test('each service has an account in MongoDB that can neither change nor delete an audit block', async () => {
+    for (const account of ['plantstore-api', 'plantstore-worker', 'plantstore-ops']) {
+      // Not "return db…": mongosh would not wait for it inside of "try".
+      const attempt = (change: string) =>
+        `(() => { try { const done = db.audit_blocks.${change}; return done } catch (e) { return e.codeName } })()`;
+      for (const change of ['updateMany({}, { $set: { a: 1 } })', 'deleteMany({})', 'drop()'])
+        expect(await inDatabase(attempt(change), account)).toBe('Unauthorized');
+    }
+  });
+
+  test('mongod keeps no history of what was updated', async () => {
+    const parameter = 'minSnapshotHistoryWindowInSeconds';
+    const answer = await inDatabase<Record<string, number>>(
+      `db.adminCommand({ getParameter: 1, ${parameter}: 1 })`,
+    );
+    expect(answer[parameter]).toBe(0);
+  });
+
   test('nothing is published but the gateway, and the console on this machine alone', async () => {
     const published = new Map<string, string[]>();
     for (const { id, service } of await containersOf(project.name)) {
-      const bindings = Object.values((await inspect(id)).HostConfig.PortBindings ?? {})
+      // A port that is exposed but not published may be there with nothing.
+      const ports: Record<string, ({ HostIp: string } | null)[] | null> =
+        (await inspect(id)).HostConfig.PortBindings ?? {};
+      const bindings = Object.values(ports)
         .flat()
         .filter((binding) => binding !== null);
       if (bindings.length > 0)
@@ -173,16 +197,22 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
 
   test('services hold no password but their own, and logs hold none at all', async () => {
     const secret = (name: string) => project.environment[name] as string;
-    const secrets = ['AUTH_SECRET', 'MONGODB_PASSWORD', 'MONGODB_ADMIN_PASSWORD', 'REDIS_PASSWORD'].map(
-      secret,
-    );
+    const holders: Record<string, readonly string[]> = {
+      AUTH_SECRET: ['api'],
+      MONGODB_ADMIN_PASSWORD: ['mongo-1', 'setup'],
+      MONGODB_API_PASSWORD: ['api', 'setup'],
+      MONGODB_WORKER_PASSWORD: ['worker', 'setup'],
+      MONGODB_OPS_PASSWORD: ['ops', 'setup'],
+      REDIS_PASSWORD: ['api', 'worker', 'ops', 'redis'],
+    };
     for (const { id, service } of await containersOf(project.name)) {
       const environment = (await inspect(id)).Config.Env.join('\n');
-      expect(environment.includes(secret('AUTH_SECRET')), service).toBe(service === 'api');
-      expect(environment.includes(secret('MONGODB_ADMIN_PASSWORD')), service).toBe(service === 'mongo-1');
-      if (service === 'gateway') for (const value of secrets) expect(environment).not.toContain(value);
       const logs = await logsOf(id);
-      for (const value of [...secrets, accessToken]) expect(logs.includes(value), service).toBe(false);
+      for (const [name, services] of Object.entries(holders)) {
+        expect(environment.includes(secret(name)), `${service} ${name}`).toBe(services.includes(service));
+        expect(logs.includes(secret(name)), service).toBe(false);
+      }
+      expect(logs.includes(accessToken), service).toBe(false);
     }
   });
 

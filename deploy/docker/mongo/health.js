@@ -1,7 +1,7 @@
 /* The health check of a member (mongosh --nodb): brings the replica set into being, then tells whether this member
  * serves in one that has a primary. Every step may be repeated, by all members at once.
  *
- * mongo-1 begins the set and makes two users: "admin", and "plantstore", which may read and write one database.
+ * mongo-1 begins the set and makes the administrator; the services' accounts are deploy/mongodb's.
  * The primary takes in further members as they appear (profile "three-members"); it never drops one.
  */
 const members = ['mongo-1', 'mongo-2', 'mongo-3'];
@@ -40,12 +40,6 @@ function begin() {
 }
 
 function complete(admin) {
-  const services = {
-    pwd: environment.MONGODB_PASSWORD,
-    roles: [{ role: 'readWrite', db: 'plantstore' }],
-  };
-  if (admin.getUser('plantstore') === null) admin.createUser({ user: 'plantstore', ...services });
-
   const config = admin.adminCommand({ replSetGetConfig: 1 }).config;
   const known = config.members.map(({ host }) => host);
   for (const host of members.map((name) => `${name}:27017`)) {

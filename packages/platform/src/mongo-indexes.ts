@@ -1,14 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Db, IndexDescription } from 'mongodb';
+import { isDeepStrictEqual } from 'node:util';
+import { type Db, type IndexDescription, MongoServerError } from 'mongodb';
 
 const PAUSE_MS_MAX = 5_000;
 /** Building an index on an existing collection takes as long as it takes. */
 const BUILD_MS_MAX = 10 * 60 * 1_000;
+const NAMESPACE_NOT_FOUND = 26;
+const UNAUTHORIZED = 13;
 
 type Specification = IndexDescription & { collection: string };
 
 /**
- * Creates the indexes that are missing, and tries for as long as it takes, since the database may be down at start.
+ * Creates the indexes that are missing, and tries for as long as it takes, since the database may be down at start. An
+ * account that may not create any waits until somebody else has.
  * @param onFailure hears of every failed attempt
  * @returns when all exist, or once `stop` is aborted
  */
@@ -20,9 +24,7 @@ export async function ensureIndexes(
 ): Promise<void> {
   for (let attempt = 1; !stop.aborted; attempt++) {
     try {
-      for (const { collection, ...index } of specifications) {
-        await database.collection(collection).createIndexes([index], { maxTimeMS: BUILD_MS_MAX });
-      }
+      for (const specification of specifications) await ensureIndex(database, specification);
       return;
     } catch (error) {
       if (stop.aborted) return;
@@ -32,4 +34,40 @@ export async function ensureIndexes(
       );
     }
   }
+}
+
+/** One that has the name and is another index is MongoDB's to refuse. */
+async function ensureIndex(database: Db, { collection, ...index }: Specification): Promise<void> {
+  const existing = await indexesOf(database, collection);
+  if (existing.some((found) => isSame(found, index))) return;
+  try {
+    await database.collection(collection).createIndexes([index], { maxTimeMS: BUILD_MS_MAX });
+  } catch (error) {
+    if (!hasCode(error, UNAUTHORIZED)) throw error;
+    const missing = `index ${index.name} of ${collection} is missing, and this account may not create it`;
+    throw new Error(`${missing}: run the database's setup (deploy/mongodb/setup.ts)`, { cause: error });
+  }
+}
+
+async function indexesOf(database: Db, collection: string): Promise<IndexDescription[]> {
+  try {
+    return await database.collection(collection).listIndexes().toArray();
+  } catch (error) {
+    if (hasCode(error, NAMESPACE_NOT_FOUND)) return [];
+    throw error;
+  }
+}
+
+function isSame(found: IndexDescription, wanted: IndexDescription): boolean {
+  const essence = ({ name, key, unique, partialFilterExpression }: IndexDescription) => ({
+    name,
+    key: Object.entries(key),
+    unique: unique ?? false,
+    partialFilterExpression,
+  });
+  return isDeepStrictEqual(essence(found), essence(wanted));
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof MongoServerError && error.code === code;
 }

@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { plantIndexes } from '@plant-store/contracts/indexes';
 import { createBatcher } from '@plant-store/platform/batcher';
 import { startInternalListener } from '@plant-store/platform/internal-listener';
 import type { Logger } from '@plant-store/platform/logger';
 import { createRegistry } from '@plant-store/platform/metrics';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
-import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
 import { createRedis, producerConnection } from '@plant-store/platform/redis';
 import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
@@ -62,10 +60,6 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
   );
   const reads = createBatcher(groupRead({ store, now }, events.defect));
   started.defer(() => commits.idle());
-
-  const building = new AbortController();
-  started.defer(() => building.abort());
-  void ensureIndexes(mongo.db(database), plantIndexes, events.indexesMissing, building.signal);
 
   const { keys } = config.tokens;
   const jwks =

@@ -93,9 +93,6 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
       if (failure !== undefined)
         logger.warn({ reason: String(failure) }, 'the key set cannot be fetched: the last one stays in use');
     },
-    indexesMissing(error: unknown): void {
-      logger.warn({ reason: String(error) }, 'indexes cannot be created yet: trying again');
-    },
     /** What only a bug can cause. */
     defect(error: unknown): void {
       logger.error({ err: error }, 'defect');

@@ -43,7 +43,7 @@ test('.env.example names every setting of the compose files with its default, an
 
 test('the compose file holds no secret, and a missing one says what to do', async () => {
   const compose = await read('docker-compose.yml');
-  for (const name of ['MONGODB_PASSWORD', 'MONGODB_ADMIN_PASSWORD', 'REDIS_PASSWORD', 'OPS_USERS']) {
+  for (const name of ['MONGODB_API_PASSWORD', 'MONGODB_ADMIN_PASSWORD', 'REDIS_PASSWORD', 'OPS_USERS']) {
     const uses = [...compose.matchAll(new RegExp(`\\$\\{${name}([^}]*)\\}`, 'g'))].map(([, rest]) => rest);
     expect(uses.length, name).toBeGreaterThan(0);
     for (const use of uses) expect(use).toBe(':?is missing - sh deploy/docker/new-env.sh makes one');

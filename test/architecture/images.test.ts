@@ -1,0 +1,52 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(resolve(root, file), 'utf8');
+
+/** Every workspace, as npm's lock file names it; one that is missing in an image lets `npm ci` fail there. */
+const workspaces = Object.values<{ link?: boolean; resolved?: string }>(
+  JSON.parse(read('package-lock.json')).packages,
+)
+  .filter(({ link }) => link === true)
+  .map(({ resolved }) => resolved as string);
+
+test('the images are built with the manifest of every workspace', () => {
+  expect(workspaces.length).toBeGreaterThan(5);
+  const dockerfile = read('deploy/docker/Dockerfile');
+  const allowed = read('.dockerignore').split('\n');
+  for (const workspace of workspaces) {
+    expect(dockerfile).toContain(`COPY ${workspace}/package.json ${workspace}/\n`);
+    const parts = workspace.split('/');
+    const paths = parts.map((_, index) => `!${parts.slice(0, index + 1).join('/')}`);
+    expect(allowed.some((line) => paths.includes(line) || line === `!${workspace}/package.json`)).toBe(true);
+  }
+});
+
+test('pin-images.sh pins every base image to the digest that the registry names, again and again', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-images-'));
+  try {
+    for (const file of ['Dockerfile', 'pin-images.sh'])
+      cpSync(resolve(root, 'deploy/docker', file), join(directory, file));
+    const pin = async (digit: string) => {
+      // As Docker prints it, the digests of each platform below.
+      const digest = `sha256:${digit.repeat(64)}`;
+      const docker = `#!/bin/sh\nprintf 'Name: %s\\nDigest:    ${digest}\\n\\nManifests:\\n  Name: a@sha256:00\\n' "$4"\n`;
+      writeFileSync(join(directory, 'docker'), docker, { mode: 0o755 });
+      await execa('sh', [join(directory, 'pin-images.sh')], {
+        env: { PATH: `${directory}:${process.env['PATH']}` },
+      });
+      return readFileSync(join(directory, 'Dockerfile'), 'utf8');
+    };
+    const pinned = (text: string, digit: string) =>
+      text.replaceAll(/^(ARG \w+_IMAGE=[^@\n]+).*$/gm, `$1@sha256:${digit.repeat(64)}`);
+    const before = read('deploy/docker/Dockerfile');
+    expect(await pin('a')).toBe(pinned(before, 'a'));
+    expect(await pin('b')).toBe(pinned(before, 'b'));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
