@@ -13,6 +13,7 @@ const steps: readonly { name: string; program: string; args: readonly string[] }
     program: 'knip',
     args: ['--strict', '--dependencies'],
   },
+  { name: 'regular expressions take linear time', program: 'node', args: ['scripts/check-patterns.ts'] },
   { name: 'no secrets', program: 'secretlint', args: ['**/*'] },
   { name: 'who imports whom', program: 'depcruise', args: ['packages', 'services', 'deploy'] },
   {
