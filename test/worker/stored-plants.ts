@@ -14,7 +14,7 @@ export function pendingPlant(commit: ObjectId, fields: Partial<PlantDocument> = 
     commit,
     pending: true,
     by: { sub: 'client-1', jti: 'token-1' },
-    from: { address: '192.0.2.7', request: `request-${next}`, instance: 'api-1' },
+    from: { address: '192.0.2.7', request: `request-${next}`, requestBy: 'gateway', instance: 'api-1' },
     ...fields,
   };
 }

@@ -24,4 +24,10 @@ export type PlantDocument = {
 export type Creator = { sub: string; iss?: string; jti?: string };
 
 /** From where: client address through the trusted hop, request id, and the API instance that stored it. */
-export type Origin = { address: string; request: string; instance: string };
+export type Origin = {
+  address: string;
+  request: string;
+  /** Who chose `request`: `client`'s own may repeat another one's on purpose. Absent before version 1.1. */
+  requestBy?: 'gateway' | 'client' | 'api';
+  instance: string;
+};

@@ -37,6 +37,7 @@ describe.skipIf(installedNginx === undefined)('what the API is told', () => {
     async (id) => {
       const { seen, id: returned } = await create(`X-Request-Id: ${id}`);
       expect(seen.get('x-request-id')).toEqual([id]);
+      expect(seen.get('x-request-id-by')).toEqual(['client']);
       expect(returned).toBe(id);
     },
   );
@@ -53,6 +54,12 @@ describe.skipIf(installedNginx === undefined)('what the API is told', () => {
     const { seen, id } = await create(...lines);
     expect(id).toMatch(MADE);
     expect(seen.get('x-request-id')).toEqual([id]);
+    expect(seen.get('x-request-id-by')).toEqual(['gateway']);
+  });
+
+  test('a client cannot claim that the gateway chose its id', async () => {
+    const { seen } = await create('X-Request-Id: a', 'X-Request-Id-By: gateway', 'x-request-id-by: gateway');
+    expect(seen.get('x-request-id-by')).toEqual(['client']);
   });
 
   test('two requests never get the same id', async () => {

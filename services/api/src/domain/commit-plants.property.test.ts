@@ -135,7 +135,7 @@ const toCreation = ({
   ({
     plant: { id, name },
     principal: { subject },
-    origin: { address: '::1', request: 'r' },
+    origin: { address: '::1', request: 'r', requestBy: 'client' },
     deadline: 4_000,
     ...(keyHash !== undefined && { keyHash }),
   }) satisfies Creation;

@@ -7,7 +7,7 @@ const DEADLINE = 4_000;
 const creation = (id: bigint, more: Partial<Creation> = {}): Creation => ({
   plant: { id, name: `plant ${id}` },
   principal: { subject: 's' },
-  origin: { address: '::1', request: 'r' },
+  origin: { address: '::1', request: 'r', requestBy: 'client' },
   deadline: DEADLINE,
   ...more,
 });

@@ -6,7 +6,7 @@ import type { StoredPlant } from './plant-store.ts';
 const creation: Creation = {
   plant: { id: 1n, name: 'a' },
   principal: { subject: 's' },
-  origin: { address: '::1', request: 'r' },
+  origin: { address: '::1', request: 'r', requestBy: 'client' },
   keyHash: 'k',
   deadline: 4_000,
 };

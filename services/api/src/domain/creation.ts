@@ -8,7 +8,8 @@ export type Principal = { subject: string; issuer?: string; tokenId?: string };
 export type Creation = {
   plant: Plant;
   principal: Principal;
-  origin: { address: string; request: string };
+  /** `requestBy` tells who chose the id `request`: an id of a client's own proves nothing. */
+  origin: { address: string; request: string; requestBy: 'gateway' | 'client' | 'api' };
   /** Hash of the Idempotency-Key, hexadecimal. */
   keyHash?: string;
   /** W3C trace context, passed on to the worker. */

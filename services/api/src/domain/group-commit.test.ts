@@ -6,7 +6,7 @@ import type { PlantStore, StoredPlant } from './plant-store.ts';
 const creation = (id: bigint): Creation => ({
   plant: { id, name: 'a' },
   principal: { subject: 's' },
-  origin: { address: '::1', request: 'r' },
+  origin: { address: '::1', request: 'r', requestBy: 'client' },
   deadline: 4_000,
 });
 const stored: StoredPlant = { plant: { id: 1n, name: 'a' }, principal: { subject: 's' }, commit: 'c' };

@@ -6,7 +6,7 @@ import { type ResolvedOutcome, resolveOutcome } from './resolve-outcome.ts';
 const creation: Creation = {
   plant: { id: 1n, name: 'a', tag: 't' },
   principal: { subject: 's', issuer: 'i', tokenId: 'j' },
-  origin: { address: '::1', request: 'r' },
+  origin: { address: '::1', request: 'r', requestBy: 'client' },
   keyHash: 'k',
   deadline: 0,
 };

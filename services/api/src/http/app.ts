@@ -12,6 +12,7 @@ import { recordOf, requestRecords } from './plugins/request-records.ts';
 import { rawAnswers } from './raw-answers.ts';
 import { type CreatePlantRoute, createPlantRoute } from './routes/plants/create/route.ts';
 import { strictAjv } from './schema-keywords.ts';
+import { trustedProxies } from './trusted-proxies.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const HEAD_BYTES_MAX = 16 * 1024;
@@ -37,7 +38,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     logger: false,
     genReqId: requestId,
     rewriteUrl: (request) => originForm(request.url ?? '/'),
-    trustProxy: deps.http.trustedProxies.length > 0 ? deps.http.trustedProxies : false,
+    trustProxy: deps.http.trustedProxies.length > 0 ? trustedProxies(deps.http.trustedProxies) : false,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,

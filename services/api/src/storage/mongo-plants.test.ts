@@ -16,6 +16,7 @@ const creation: fc.Arbitrary<Creation> = fc.record(
     origin: fc.record({
       address: fc.constantFrom('::1', 'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255'),
       request: fc.constantFrom('r', 'r'.repeat(128)),
+      requestBy: fc.constantFrom('gateway', 'client', 'api'),
     }),
     keyHash: fc.constant('0'.repeat(64)),
     deadline: fc.constant(0),

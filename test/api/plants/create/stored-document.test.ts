@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Binary, ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { apiUnderTest, startReplica } from '../../../harness/api.ts';
 import { freshId, plantJson, postPlant } from '../../../harness/post-plant.ts';
 import { token } from '../../../harness/tokens.ts';
@@ -8,7 +8,7 @@ import { token } from '../../../harness/tokens.ts';
 const api = apiUnderTest({ INSTANCE: 'api-7' });
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-test('a plant is stored with its mark, its origin and its creator, and nothing else', async () => {
+test('a plant is stored with its pending flag, its origin and its creator, and nothing else', async () => {
   const id = freshId();
   const accessToken = token({
     claims: { sub: 's', iss: 'https://issuer.test', jti: 'j', scope: 'x', name: 'n' },
@@ -28,7 +28,7 @@ test('a plant is stored with its mark, its origin and its creator, and nothing e
     commit: expect.any(ObjectId),
     pending: true,
     by: { sub: 's', iss: 'https://issuer.test', jti: 'j' },
-    from: { address: '127.0.0.1', request: 'request-1', instance: 'api-7' },
+    from: { address: '127.0.0.1', request: 'request-1', requestBy: 'client', instance: 'api-7' },
     key: new Binary(createHash('sha256').update('k').digest()),
   });
   expect(Number(stored?.created)).toBeGreaterThanOrEqual(before - 1);
@@ -53,7 +53,12 @@ test('what was not sent stays absent, and unknown fields leave no trace', async 
     commit: expect.any(ObjectId),
     pending: true,
     by: { sub: 'gardener' },
-    from: { address: '127.0.0.1', request: expect.stringMatching(uuid), instance: 'api-7' },
+    from: {
+      address: '127.0.0.1',
+      request: expect.stringMatching(uuid),
+      requestBy: 'api',
+      instance: 'api-7',
+    },
   });
 });
 
@@ -84,6 +89,39 @@ test('the client’s address comes through trusted proxies alone', async () => {
   const proxied = freshId();
   await postPlant(behindProxy.url, { id: proxied, name: 'a' }, { headers });
   expect(await api.plants.findOne({ _id: proxied })).toMatchObject({ from: { address: '198.51.100.7' } });
+});
+
+test('an address that is none is not believed, whoever says so', async () => {
+  await using behindProxy = await startReplica({ ...api.environment, TRUSTED_PROXIES: '127.0.0.1' });
+  for (const claimed of ['unknown', 'x'.repeat(10_000), '203.0.113.9, 1.2.3', '']) {
+    const id = freshId();
+    await postPlant(behindProxy.url, { id, name: 'a' }, { headers: { 'x-forwarded-for': claimed } });
+    expect(await api.plants.findOne({ _id: id })).toMatchObject({ from: { address: '127.0.0.1' } });
+  }
+});
+
+describe('who chose the request id is stored with it', () => {
+  const throughGateway = { 'x-forwarded-for': '203.0.113.9' };
+  const idOf = (by: string) => ({ 'x-request-id': 'request-1', 'x-request-id-by': by });
+
+  test.each<[string, Record<string, string>, string]>([
+    ['the gateway, which says so', { ...throughGateway, ...idOf('gateway') }, 'gateway'],
+    ['a client, as the gateway says', { ...throughGateway, ...idOf('client') }, 'client'],
+    ['somebody, of whom the gateway says nothing', { ...throughGateway, 'x-request-id': 'a' }, 'client'],
+    ['somebody, of whom it says too much', { ...throughGateway, ...idOf('gateway, gateway') }, 'client'],
+    ['the API, for want of a good one', { ...throughGateway, ...idOf('gateway'), 'x-request-id': '' }, 'api'],
+  ])('behind the gateway: %s', async (_, headers, requestBy) => {
+    await using behindGateway = await startReplica({ ...api.environment, TRUSTED_PROXIES: '127.0.0.1' });
+    const id = freshId();
+    await postPlant(behindGateway.url, { id, name: 'a' }, { headers });
+    expect(await api.plants.findOne({ _id: id })).toMatchObject({ from: { requestBy } });
+  });
+
+  test('a client that is no trusted proxy cannot speak as one', async () => {
+    const id = freshId();
+    await postPlant(api.url, { id, name: 'a' }, { headers: { ...throughGateway, ...idOf('gateway') } });
+    expect(await api.plants.findOne({ _id: id })).toMatchObject({ from: { requestBy: 'client' } });
+  });
 });
 
 test('creates at once share commits, and no id stands twice in one', async () => {

@@ -4,6 +4,7 @@ import type { CreatePlant } from '../../../../domain/create-plant.ts';
 import type { Creation, Outcome } from '../../../../domain/creation.ts';
 import { ApiError, refuse } from '../../../api-error.ts';
 import { idempotencyKeyHash } from '../../../idempotency-key.ts';
+import { originOf } from '../../../origin.ts';
 import { NewPlant, PlantBody } from './schema.ts';
 
 /** From the complete request to the answer; the gateway waits a little longer. */
@@ -45,7 +46,7 @@ function toCreation(request: FastifyRequest<{ Body: NewPlant }>, deadline: numbe
   return {
     plant: tag === undefined ? { id, name } : { id, name, tag },
     principal: request.principal,
-    origin: { address: request.ip, request: request.id },
+    origin: originOf(request),
     ...(keyHash !== undefined && { keyHash }),
     ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
     deadline,
