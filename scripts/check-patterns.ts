@@ -4,7 +4,7 @@ import { unsafePatterns } from './patterns.ts';
 
 /** Exits with 1 when a regular expression of the product can be made slow by what it is given. Tests are left out. */
 const root = join(import.meta.dirname, '..');
-const files = globSync('{services,packages,deploy}/**/*.{ts,js,cjs}', {
+const files = globSync('{services,packages,deploy}/**/*.{ts,js,cjs,conf.template}', {
   cwd: root,
   exclude: (path) => path.endsWith('node_modules') || path.endsWith('.test.ts'),
 });

@@ -1,8 +1,8 @@
 import { parseSync, Visitor } from 'oxc-parser';
 import { check } from 'recheck';
 
-/** A regular expression in a source file; `source` is undefined where it is put together while the program runs. */
-export type Pattern = { line: number; text: string; source?: string; flags: string; exception: boolean };
+/** A regular expression in a file; `source` is undefined where it is put together while the program runs. */
+export type Pattern = { line: number; text: string; source?: string; flags: string };
 
 export type Finding = { line: number; text: string; problem: string };
 
@@ -14,7 +14,7 @@ const untimed = { timeout: null, attackTimeout: null, incubationTimeout: null, s
 /** Patterns that take more than linear time for some input, and those that nobody can judge. */
 export async function unsafePatterns(file: string, content: string): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { line, text, source, flags } of patternsIn(file, content).filter((found) => !found.exception)) {
+  for (const { line, text, source, flags } of patternsIn(file, content)) {
     const problem = source === undefined ? 'is put together at run time' : await judge(source, flags);
     if (problem !== undefined) findings.push({ line, text, problem });
   }
@@ -28,8 +28,30 @@ async function judge(source: string, flags: string): Promise<string | undefined>
   return `takes ${result.complexity.summary} time for ${result.attack.pattern}`;
 }
 
-/** Regular expression literals, `RegExp(…)`, and `pattern: '…'` of JSON schemas. */
+/** Regular expressions in a source of TypeScript or JavaScript, or in a configuration of nginx. */
 export function patternsIn(file: string, content: string): Pattern[] {
+  return file.endsWith('.template') ? nginxPatternsIn(content) : sourcePatternsIn(file, content);
+}
+
+/** After `~` or `~*`, in quotes or before them: `"~^a$" 1;` in a map, `if ($a !~* "^b$")`. */
+function nginxPatternsIn(content: string): Pattern[] {
+  return content.split('\n').flatMap((text, index) => {
+    const [, , source] = /("~\*?|~\*? ")([^"]+)"/.exec(text.replace(/^\s*#.*/, '')) ?? [];
+    if (source === undefined) return [];
+    const dotAll = source.startsWith('(?s)');
+    return [
+      {
+        line: index + 1,
+        text: text.trim(),
+        source: dotAll ? source.slice(4) : source,
+        flags: dotAll ? 's' : '',
+      },
+    ];
+  });
+}
+
+/** Literals, `RegExp(…)`, and `pattern: '…'` of JSON schemas, but for those that a comment excuses. */
+function sourcePatternsIn(file: string, content: string): Pattern[] {
   const { program, comments, errors } = parseSync(file, content);
   if (errors[0] !== undefined) throw new Error(`${file} cannot be parsed: ${errors[0].message}`);
   const lineOf = (offset: number) => content.slice(0, offset).split('\n').length;
@@ -41,8 +63,9 @@ export function patternsIn(file: string, content: string): Pattern[] {
   const found: Pattern[] = [];
   const add = ({ start, end }: { start: number; end: number }, source?: string, flags = '') => {
     const line = lineOf(start);
+    if (excused.has(line)) return;
     const text = content.slice(start, end);
-    found.push({ line, text, flags, exception: excused.has(line), ...(source !== undefined && { source }) });
+    found.push({ line, text, flags, ...(source !== undefined && { source }) });
   };
   const addCall = (call: { start: number; end: number; callee: object }) => {
     if ('name' in call.callee && call.callee.name === 'RegExp') add(call);

@@ -37,6 +37,12 @@ describe('regular expressions that an input can make slow', { timeout: TIMEOUT_M
     expect(findings.map(({ line }) => line)).toEqual([6, 9]);
   });
 
+  test('are found in the configuration of nginx', async () => {
+    const template = 'map $http_a $b {\n  "~^[a-z]+$" 1;\n  "~^(a+)+$" 1;\n}\nif ($c !~* "^(b*)*$") {';
+    const findings = await unsafePatterns('nginx.conf.template', template);
+    expect(findings.map(({ line }) => line)).toEqual([3, 5]);
+  });
+
   test('linear ones pass', async () => {
     expect(await unsafePatterns('example.ts', 'const version = /v(\\d+)\\.(\\d+)$/;')).toEqual([]);
   });
