@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
-import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
+import { CREATIONS_QUEUE, readCreationJob } from '@plant-store/contracts/creation-job';
 import { Queue } from 'bullmq';
 import { MongoClient } from 'mongodb';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -75,10 +75,10 @@ async function client(url: string): Promise<Served[]> {
   return served;
 }
 
-test('SIGTERM under load: no accepted request is cut, every 200 is stored and announced, the exit is clean', async () => {
+test('SIGTERM under load: no accepted request is cut, every 200 is stored and published, the exit is clean', async () => {
   const program = await start({ DRAIN_MS: '1000' });
   const url = String(program.listening.url);
-  await waitFor(() => announces(url), { withinMs: 10_000, what: 'it announces what it creates' });
+  await waitFor(() => publishes(url), { withinMs: 10_000, what: 'it publishes what it creates' });
   const before = { plants: await plants.countDocuments(), lines: program.log.length };
   const clients = Array.from({ length: 32 }, () => client(url));
   await waitFor(async () => (await plants.countDocuments()) > before.plants + 300, {
@@ -101,16 +101,18 @@ test('SIGTERM under load: no accepted request is cut, every 200 is stored and an
   expect(await plants.countDocuments(ids)).toBe(served.length);
   expect(await plants.countDocuments()).toBe(before.plants + served.length);
   const commits = new Set((await plants.distinct('commit', ids)).map(String));
-  expect(commits.difference(await announcedCommits())).toEqual(new Set());
+  expect(commits.difference(await publishedCommits())).toEqual(new Set());
   expect(program.log.slice(before.lines).filter(({ level }) => Number(level) > 30)).toEqual([]);
 });
 
-/** Whether what is created now is on the queue afterwards. */
-async function announces(url: string): Promise<boolean> {
+/** Whether what is created now is on the queue soon afterwards. */
+async function publishes(url: string): Promise<boolean> {
   const id = freshId();
   await postPlant(url, { id, name: 'a' });
   const commits = await plants.distinct('commit', { _id: id });
-  return (await announcedCommits()).has(String(commits[0]));
+  const commit = String(commits[0]);
+  const isPublished = async () => (await publishedCommits()).has(commit);
+  return waitFor(isPublished, { withinMs: 1_000, what: 'the commit is published' });
 }
 
 test.concurrent('what is in flight when the listener closes is answered first', async () => {
@@ -164,11 +166,13 @@ test.concurrent('it drains with its database gone and its queue gone', async () 
   expect(await exit).toBeLessThan(10_000);
 });
 
-async function announcedCommits(): Promise<Set<string>> {
+async function publishedCommits(): Promise<Set<string>> {
   const jobs = new Queue(CREATIONS_QUEUE, { connection: { url: queue.url }, prefix: queue.prefix });
   try {
     const waiting = await jobs.getJobs(['waiting', 'active', 'delayed', 'failed']);
-    return new Set(waiting.map(({ data }) => String(data.commit)));
+    return new Set(
+      waiting.flatMap(({ id = '', data }) => readCreationJob(id, data).commits.map(({ commit }) => commit)),
+    );
   } finally {
     await jobs.close();
   }

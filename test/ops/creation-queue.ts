@@ -1,9 +1,4 @@
-import {
-  CREATIONS_QUEUE,
-  creationJobId,
-  creationJobOptions,
-  PLANTS_CREATED,
-} from '@plant-store/contracts/creation-job';
+import { CREATIONS_QUEUE, creationJob } from '@plant-store/contracts/creation-job';
 import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
@@ -15,11 +10,8 @@ export function openQueue({ url, prefix }: { url: string; prefix: string }) {
     queue,
     /** A job that a worker has taken and failed at. */
     failedJob: async (commit: string): Promise<Job> => {
-      const job = await queue.add(
-        PLANTS_CREATED,
-        { version: 1, commit, plants: 1 },
-        { jobId: creationJobId(commit), ...creationJobOptions },
-      );
+      const { name, data, opts } = creationJob([{ commit, plants: 1 }]);
+      const job = await queue.add(name, data, opts);
       const worker = new Worker(CREATIONS_QUEUE, () => Promise.reject(new Error('no such shelf')), {
         connection,
         prefix,

@@ -6,12 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { createMongoClient } from '../../packages/platform/src/mongo.ts';
 import { processCommits } from '../../services/worker/src/jobs/process-commits.ts';
-import { mongoPendingMarks } from '../../services/worker/src/outbox/mongo-pending-marks.ts';
+import { mongoPendingCommits } from '../../services/worker/src/outbox/mongo-pending-commits.ts';
 import { privateReplicaSet } from '../harness/private-servers.ts';
 import { needsServers } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { createIndexes, processing, sealing } from './run-parts.ts';
-import { expectSettled, readChains } from './settlement.ts';
+import { createIndexes, processing, sealing } from './batch-parts.ts';
+import { expectProcessed, readChains } from './processed.ts';
 import { pendingPlant, storeCommit } from './stored-plants.ts';
 
 /**
@@ -62,14 +62,14 @@ async function replication(stop: 'alwaysOn' | 'off'): Promise<void> {
 const plants = () => database.collection<PlantDocument>('plants');
 const worker = () => processing(client, DATABASE);
 
-test('a plant that no majority has is neither indexed nor audited, and its mark is rung for by nobody', async () => {
+test('a plant that no majority has is neither indexed nor audited, and no relay sees its commit', async () => {
   await replication('alwaysOn');
   const commit = new ObjectId();
   await plants().insertOne(pendingPlant(commit), LOCAL);
   await processCommits(worker(), [commit.toHexString()], PAGE);
   expect(await database.collection('plant_search').countDocuments()).toBe(0);
   expect(await readChains(database)).toEqual([]);
-  expect((await mongoPendingMarks(client, DATABASE).page(undefined)).plants).toBe(0);
+  expect((await mongoPendingCommits(client, DATABASE).page(undefined)).commits).toEqual([]);
 
   await replication('off');
   await waitFor(
@@ -79,10 +79,10 @@ test('a plant that no majority has is neither indexed nor audited, and its mark 
     },
     { withinMs: 10_000, what: 'the plant is processed once a majority has it' },
   );
-  await expectSettled(database);
+  await expectProcessed(database);
 }, 30_000);
 
-test('a member of a commit that no majority has yet keeps its mark when the others are cleared', async () => {
+test('a member of a commit that no majority has yet stays pending when the others are cleared', async () => {
   const { commit } = await storeCommit(plants(), 3);
   const late = pendingPlant(new ObjectId(commit));
   const base = worker();
@@ -100,7 +100,7 @@ test('a member of a commit that no majority has yet keeps its mark when the othe
   expect(await plants().findOne({ _id: late._id })).toMatchObject({ pending: true });
 }, 30_000);
 
-test('as long as no majority has the index entry, nothing is audited and no mark is cleared', async () => {
+test('as long as no majority has the index entry, nothing is audited and every plant stays pending', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
   await replication('alwaysOn');
   await expect(processCommits(worker(), [commit], PAGE)).rejects.toThrow();
@@ -109,7 +109,7 @@ test('as long as no majority has the index entry, nothing is audited and no mark
 
   await replication('off');
   await processCommits(worker(), [commit], PAGE);
-  await expectSettled(database);
+  await expectProcessed(database);
 }, 40_000);
 
 test('an index entry of another worker that no majority has yet is waited for', async () => {
@@ -117,16 +117,16 @@ test('an index entry of another worker that no majority has yet is waited for', 
   await replication('alwaysOn');
   await database.collection<{ _id: bigint }>('plant_search').insertMany(stored.map(searchEntry), LOCAL);
   let cleared = false;
-  const run = processCommits(worker(), [commit], PAGE).then(() => {
+  const processing = processCommits(worker(), [commit], PAGE).then(() => {
     cleared = true;
   });
   await expectToStay(() => !cleared);
   await replication('off');
-  await run;
-  await expectSettled(database);
+  await processing;
+  await expectProcessed(database);
 }, 40_000);
 
-test('as long as no majority has the audit block, no mark is cleared', async () => {
+test('as long as no majority has the audit block, every plant stays pending', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
   const base = worker();
   const deps: typeof base = {
@@ -141,7 +141,7 @@ test('as long as no majority has the audit block, no mark is cleared', async () 
   expect(await plants().countDocuments({ pending: true })).toBe(stored.length);
   await replication('off');
   await processCommits(worker(), [commit], PAGE);
-  await expectSettled(database);
+  await expectProcessed(database);
 }, 60_000);
 
 test('a block that collided with one that no majority has yet waits for it, and its events are audited once', async () => {

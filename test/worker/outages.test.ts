@@ -4,7 +4,7 @@ import { type PrivateServer, privateMongod, privateRedis } from '../harness/priv
 import { type Program, startProgram } from '../harness/program.ts';
 import { needsServers } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { expectSettled, untilSettled } from './settlement.ts';
+import { expectProcessed, untilProcessed } from './processed.ts';
 import { storeCommit } from './stored-plants.ts';
 import { openSystem, type WorkerSystem } from './worker-under-test.ts';
 
@@ -46,10 +46,10 @@ async function startProcess(instance: string): Promise<Program> {
   return program;
 }
 
-async function storeAndRing(commits: number, plants: number): Promise<void> {
+async function storeAndPublish(commits: number, plants: number): Promise<void> {
   for (let index = 0; index < commits; index++) {
     const { commit } = await storeCommit(system.plants, plants);
-    await system.ring(commit, plants);
+    await system.publish(commit, plants);
   }
 }
 
@@ -65,35 +65,35 @@ test('with Redis down at the start a worker stays up and ready, and works once R
   });
   expect(await readiness(worker.internalUrl)).toBe(200);
   await redisServer.start();
-  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectProcessed(system.database);
 }, 60_000);
 
 test('with MongoDB down at the start a worker stays up, is not ready, and works once MongoDB is there', async () => {
-  await storeAndRing(3, 5);
+  await storeAndPublish(3, 5);
   await mongod.kill();
   const worker = await system.start();
   expect(await readiness(worker.internalUrl)).toBe(503);
   await mongod.start();
-  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectProcessed(system.database);
   expect(await readiness(worker.internalUrl)).toBe(200);
 }, 60_000);
 
 test('while MongoDB is down jobs wait for it: none fails, and one line tells of the outage', async () => {
   const worker = await system.start();
-  await storeAndRing(2, 5);
-  await untilSettled(system.database);
+  await storeAndPublish(2, 5);
+  await untilProcessed(system.database);
   for (let index = 0; index < 100; index++)
-    await storeCommit(system.plants, 20).then(({ commit }) => system.ring(commit, 20));
+    await storeCommit(system.plants, 20).then(({ commit }) => system.publish(commit, 20));
   await mongod.kill();
   await waitFor(async () => (await worker.metric('plants_database_away_total')) > 3, {
     withinMs: 20_000,
-    what: 'runs have met the outage',
+    what: 'batches have met the outage',
   });
   await mongod.start();
-  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectProcessed(system.database);
   expect(await worker.metric('plants_jobs_total', 'outcome="failed"')).toBe(0);
   expect(
     worker.log.filter(({ msg }) => msg === 'the database does not answer: jobs wait for it'),
@@ -102,10 +102,10 @@ test('while MongoDB is down jobs wait for it: none fails, and one line tells of 
 
 test('a worker killed with jobs in hand: another one takes them over', async () => {
   const first = await startProcess('first');
-  await storeAndRing(1, 1);
-  await untilSettled(system.database, { withinMs: 20_000 });
+  await storeAndPublish(1, 1);
+  await untilProcessed(system.database, { withinMs: 20_000 });
   mongod.signal('SIGSTOP');
-  await storeRingsOnly(5);
+  await publishEmptyCommits(5);
   await waitFor(async () => (await system.queue.getActiveCount()) === 5, {
     withinMs: 20_000,
     what: 'the jobs are in hand',
@@ -125,41 +125,41 @@ test('a worker killed with jobs in hand: another one takes them over', async () 
 
 test('a worker stopped for longer than its lock wakes late: the end is the same', async () => {
   const first = await startProcess('first');
-  await storeAndRing(50, 20);
+  await storeAndPublish(50, 20);
   await waitFor(async () => (await system.queue.getActiveCount()) > 0, {
     withinMs: 10_000,
     what: 'jobs are in hand',
   });
   first.signal('SIGSTOP');
   await system.start();
-  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
+  await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
   first.signal('SIGCONT');
-  await storeAndRing(10, 20);
-  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
-  await expectSettled(system.database);
+  await storeAndPublish(10, 20);
+  await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectProcessed(system.database);
 }, 120_000);
 
 test('SIGTERM under load: jobs in hand are finished, the others wait for the next worker, exit 0 within 10 s', async () => {
   const program = await startProcess('drained');
-  await storeAndRing(200, 20);
+  await storeAndPublish(200, 20);
   const asked = performance.now();
   expect(await program.stop()).toBe(0);
   expect(performance.now() - asked).toBeLessThan(10_000);
   expect(await system.queue.getActiveCount()).toBe(0);
   expect(await system.queue.getFailedCount()).toBe(0);
   await system.start();
-  await untilSettled(system.database, { withinMs: RECOVERED_MS_MAX });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
+  await expectProcessed(system.database);
 }, 60_000);
 
 test.each(['Redis', 'MongoDB'])(
   'SIGTERM while %s hangs: exit 0 within 10 s',
   async (which) => {
     const program = await startProcess('drained');
-    await storeAndRing(1, 1);
-    await untilSettled(system.database, { withinMs: 20_000 });
+    await storeAndPublish(1, 1);
+    await untilProcessed(system.database, { withinMs: 20_000 });
     const server = which === 'Redis' ? redisServer : mongod;
-    if (which === 'MongoDB') await storeRingsOnly(5, () => mongod.signal('SIGSTOP'));
+    if (which === 'MongoDB') await publishEmptyCommits(5, () => mongod.signal('SIGSTOP'));
     else server.signal('SIGSTOP');
     try {
       const asked = performance.now();
@@ -185,9 +185,11 @@ test('SIGTERM while Redis is down: exit 0 within 10 s', async () => {
 }, 60_000);
 
 /** Announces commits that have nothing pending, which takes no database. */
-async function storeRingsOnly(commits: number, before = () => {}): Promise<void> {
+async function publishEmptyCommits(commits: number, before = () => {}): Promise<void> {
   before();
   for (let index = 0; index < commits; index++) {
-    await system.ring(`${Date.now().toString(16).padStart(16, '0')}${index.toString(16).padStart(8, '0')}`);
+    await system.publish(
+      `${Date.now().toString(16).padStart(16, '0')}${index.toString(16).padStart(8, '0')}`,
+    );
   }
 }

@@ -3,11 +3,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { creationJobId } from '../../packages/contracts/src/creation-job.ts';
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { expectSettled, untilSettled } from './settlement.ts';
+import { expectProcessed, untilProcessed } from './processed.ts';
 import { pendingPlant, storeCommit } from './stored-plants.ts';
 import { workerUnderTest } from './worker-under-test.ts';
 
-const { database, plants, queue, ring, start } = workerUnderTest();
+const { database, plants, queue, publish, start } = workerUnderTest();
 
 beforeEach(async () => {
   await database.collection('plant_search').drop();
@@ -20,7 +20,7 @@ const failedReason = (commit: string) =>
     what: 'the job of the poison plant failed',
   });
 
-/** Commits of three, the middle one's middle plant being poison, announced at once so that one run has them all. */
+/** Commits of three, the middle one's middle plant being poison, published at once so that one batch has them all. */
 async function storeWithPoison(poison: Partial<PlantDocument> | object) {
   const before = await storeCommit(plants, 3);
   const own = new ObjectId();
@@ -32,7 +32,7 @@ async function storeWithPoison(poison: Partial<PlantDocument> | object) {
   await plants.insertMany(members, { writeConcern: { w: 'majority' } });
   const after = await storeCommit(plants, 3);
   const commits = [before.commit, own.toHexString(), after.commit];
-  for (const commit of commits) await ring(commit, 3);
+  for (const commit of commits) await publish(commit, 3);
   return { commit: own.toHexString(), plant: members[1] as PlantDocument };
 }
 
@@ -45,13 +45,18 @@ test.each([
   const { commit, plant } = await storeWithPoison(poison);
   const worker = await start({ RELAY_AGE_MS: '30000' });
   const but = [plant._id];
-  await untilSettled(database, { but });
-  await expectSettled(database, { but });
+  await untilProcessed(database, { but });
+  await expectProcessed(database, { but });
   expect(await failedReason(commit)).toBe(
     `cannot be processed and stay pending: plant ${plant._id}: ${reason}`,
   );
   expect(worker.log).toContainEqual(
-    expect.objectContaining({ msg: 'plant cannot be processed', plant: String(plant._id), commit, reason }),
+    expect.objectContaining({
+      msg: 'plant cannot be processed: it stays pending',
+      plant: String(plant._id),
+      commit,
+      reason,
+    }),
   );
   expect(await worker.metric('plants_poison_total')).toBeGreaterThanOrEqual(1);
 });
@@ -69,11 +74,11 @@ test('a plant whose index entry the database rejects fails alone, also when it i
   await database.createCollection('plant_search', { validator: { name: { $ne: 'rejected' } } });
   const { commit, plant } = await storeWithPoison({ name: 'rejected' });
   const large = await storeCommit(plants, 400);
-  await ring(large.commit, 400);
+  await publish(large.commit, 400);
   await start({ RELAY_AGE_MS: '30000' });
   const but = [plant._id];
-  await untilSettled(database, { but });
-  await expectSettled(database, { but });
+  await untilProcessed(database, { but });
+  await expectProcessed(database, { but });
   expect(await failedReason(commit)).toMatch(new RegExp(`plant ${plant._id}: Document failed validation`));
 });
 
@@ -81,10 +86,10 @@ test('a plant that the database takes in no audit block is found by halving, and
   const { commit, plant } = await storeWithPoison({ by: { sub: 'rejected' } });
   await database.createCollection('audit_blocks', { validator: { 'entries.who.sub': { $ne: 'rejected' } } });
   const large = await storeCommit(plants, 400);
-  await ring(large.commit, 400);
+  await publish(large.commit, 400);
   await start({ RELAY_AGE_MS: '30000' });
   const but = [plant._id];
-  await untilSettled(database, { but });
+  await untilProcessed(database, { but });
   const audited = await database
     .collection('audit_blocks')
     .aggregate([{ $unwind: '$entries' }])
@@ -97,45 +102,45 @@ test('a poison plant delays no plant that comes later, for as long as it stays',
   const { plant } = await storeWithPoison({ name: 5 });
   const but = [plant._id];
   const worker = await start();
-  await untilSettled(database, { but });
+  await untilProcessed(database, { but });
   for (let round = 0; round < 5; round++) {
     const { commit } = await storeCommit(plants, 5);
-    await ring(commit, 5);
-    await untilSettled(database, { but, withinMs: 5_000 });
+    await publish(commit, 5);
+    await untilProcessed(database, { but, withinMs: 5_000 });
   }
-  await expectSettled(database, { but });
-  await waitFor(async () => (await worker.metric('plants_pending_marks')) === 1, {
+  await expectProcessed(database, { but });
+  await waitFor(async () => (await worker.metric('plants_pending')) === 1, {
     withinMs: 5_000,
-    what: 'the mark of the poison plant is shown, and no other',
+    what: 'the poison plant is shown as pending, and no other',
   });
 });
 
-test('a poison plant that is mended is processed with nobody ringing for it', async () => {
+test('a poison plant that is mended is processed by itself', async () => {
   const { plant } = await storeWithPoison({ name: 5 });
   await start();
-  await untilSettled(database, { but: [plant._id] });
+  await untilProcessed(database, { but: [plant._id] });
   await plants.updateOne({ _id: plant._id }, { $set: { name: 'mended' } });
-  await untilSettled(database);
-  await expectSettled(database);
+  await untilProcessed(database);
+  await expectProcessed(database);
   await waitFor(async () => (await queue.getFailedCount()) === 0, {
     withinMs: 15_000,
     what: 'no job failed',
   });
 });
 
-test('a mark that names no commit stops neither the worker nor the relay', async () => {
+test('a pending plant that names no commit stops neither the worker nor the relay', async () => {
   const [stray] = (await storeCommit(plants, 1)).plants;
   await plants.updateOne({ _id: stray?._id as bigint }, { $set: { commit: 'no commit' as never } });
   await storeCommit(plants, 3);
   await start();
   const but = [stray?._id as bigint];
-  await untilSettled(database, { but });
-  await expectSettled(database, { but });
+  await untilProcessed(database, { but });
+  await expectProcessed(database, { but });
 });
 
 test('a job that fails again and again keeps one stack trace, not all of them', async () => {
   const { commit } = await storeCommit(plants, 1, { name: 5 as never });
-  await ring(commit);
+  await publish(commit);
   const worker = await start({ RELAY_AGE_MS: '30000' });
   for (let failures = 1; failures <= 4; failures++) {
     await waitFor(async () => (await worker.metric('plants_jobs_total', 'outcome="failed"')) === failures, {
@@ -151,7 +156,7 @@ test('a job that fails again and again keeps one stack trace, not all of them', 
 
 test('many poison plants in one commit are named in a reason of bounded length', async () => {
   const { commit, plants: stored } = await storeCommit(plants, 300, { name: 5 as never });
-  await ring(commit, 300);
+  await publish(commit, 300);
   await start({ RELAY_AGE_MS: '30000' });
   const reason = await failedReason(commit);
   expect(reason).toContain(`plant ${stored[0]?._id}`);

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { readQueueStatus } from '../../packages/platform/src/queue-status.ts';
 import { createRedis, workerConnection } from '../../packages/platform/src/redis.ts';
 import { bullmqCreationWorker } from '../../services/worker/src/jobs/bullmq-creation-worker.ts';
 import { keepWorking } from '../../services/worker/src/jobs/keep-working.ts';
 import { type PrivateServer, privateRedis } from '../harness/private-servers.ts';
 import { testDatabase } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { expectSettled, untilSettled } from './settlement.ts';
+import { expectProcessed, untilProcessed } from './processed.ts';
 import { storeCommit } from './stored-plants.ts';
 import { openSystem, type WorkerSystem } from './worker-under-test.ts';
 
@@ -27,15 +28,15 @@ afterAll(async () => {
   await server?.close();
 });
 
-async function storeAndRing(commits: number, plants: number): Promise<void> {
+async function storeAndPublish(commits: number, plants: number): Promise<void> {
   for (let index = 0; index < commits; index++) {
     const { commit } = await storeCommit(system.plants, plants);
-    await system.ring(commit, plants).catch(() => {});
+    await system.publish(commit, plants).catch(() => {});
   }
 }
 
-test('Redis full of waiting jobs neither stops the worker nor spins it: jobs are dropped and rung for again', async () => {
-  await storeAndRing(150, 3);
+test('Redis full of waiting jobs neither stops the worker nor spins it: jobs are dropped and published again', async () => {
+  await storeAndPublish(150, 3);
   const used = Number(/used_memory:(\d+)/.exec(await system.redis.info('memory'))?.[1]);
   await system.redis.config('SET', 'maxmemory', String(used - 20_000));
   try {
@@ -45,8 +46,8 @@ test('Redis full of waiting jobs neither stops the worker nor spins it: jobs are
       what: 'waiting jobs were dropped',
     });
     await system.redis.config('SET', 'maxmemory', String(used + 5_000_000));
-    await untilSettled(system.database, { withinMs: 30_000 });
-    await expectSettled(system.database);
+    await untilProcessed(system.database, { withinMs: 30_000 });
+    await expectProcessed(system.database);
     expect(await worker.metric('plants_queue_errors_total')).toBeLessThan(100);
   } finally {
     await system.redis.config('SET', 'maxmemory', '0');
@@ -54,30 +55,30 @@ test('Redis full of waiting jobs neither stops the worker nor spins it: jobs are
 }, 60_000);
 
 test('Redis that evicts jobs, lists and all under pressure: nothing is lost', async () => {
-  await storeAndRing(50, 3);
+  await storeAndPublish(50, 3);
   const used = Number(/used_memory:(\d+)/.exec(await system.redis.info('memory'))?.[1]);
   await system.redis.config('SET', 'maxmemory-policy', 'allkeys-random');
   await system.redis.config('SET', 'maxmemory', String(used + 20_000));
   try {
-    await storeAndRing(200, 3);
+    await storeAndPublish(200, 3);
     expect(Number(/evicted_keys:(\d+)/.exec(await system.redis.info('stats'))?.[1])).toBeGreaterThan(0);
     await system.start();
-    await storeAndRing(50, 3);
+    await storeAndPublish(50, 3);
   } finally {
     await system.redis.config('SET', 'maxmemory', '0');
     await system.redis.config('SET', 'maxmemory-policy', 'noeviction');
   }
-  await untilSettled(system.database, { withinMs: 30_000 });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: 30_000 });
+  await expectProcessed(system.database);
 }, 60_000);
 
 test('Redis turned replica, which refuses all writes, and back: the worker goes on by itself', async () => {
   const worker = await system.start();
-  await storeAndRing(1, 1);
-  await untilSettled(system.database);
+  await storeAndPublish(1, 1);
+  await untilProcessed(system.database);
   await system.redis.replicaof('127.0.0.1', 1);
   try {
-    await storeAndRing(20, 3);
+    await storeAndPublish(20, 3);
     await waitFor(async () => (await worker.metric('plants_relay_errors_total')) > 0, {
       withinMs: 15_000,
       what: 'the relay was refused',
@@ -85,35 +86,35 @@ test('Redis turned replica, which refuses all writes, and back: the worker goes 
   } finally {
     await system.redis.replicaof('NO', 'ONE');
   }
-  await untilSettled(system.database, { withinMs: 30_000 });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: 30_000 });
+  await expectProcessed(system.database);
   expect(await worker.metric('plants_queue_errors_total')).toBeLessThan(100);
 }, 60_000);
 
 test('all connections to Redis cut again and again: nothing is lost or done twice', async () => {
   await system.start();
   for (let round = 0; round < 10; round++) {
-    await storeAndRing(10, 3);
+    await storeAndPublish(10, 3);
     await system.redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
   }
-  await untilSettled(system.database, { withinMs: 30_000 });
-  await expectSettled(system.database);
+  await untilProcessed(system.database, { withinMs: 30_000 });
+  await expectProcessed(system.database);
 }, 60_000);
 
 test('Redis killed and restarted under load: nothing is lost', async () => {
   await Promise.all([system.start(), system.start()]);
-  await storeAndRing(100, 5);
+  await storeAndPublish(100, 5);
   await server.kill();
   await storeCommit(system.plants, 5);
   await server.start();
-  await storeAndRing(20, 5);
-  await untilSettled(system.database, { withinMs: 30_000 });
-  await expectSettled(system.database);
+  await storeAndPublish(20, 5);
+  await untilProcessed(system.database, { withinMs: 30_000 });
+  await expectProcessed(system.database);
 }, 60_000);
 
 test('a worker that stays idle while jobs wait is replaced by one that takes them', async () => {
   const { redis, queue } = system;
-  for (const commit of ['a', 'b', 'c']) await system.ring(commit.repeat(24));
+  for (const commit of ['a', 'b', 'c']) await system.publish(commit.repeat(24));
   const taken: string[] = [];
   const stuck: number[] = [];
   let started = 0;
@@ -126,16 +127,9 @@ test('a worker that stays idle while jobs wait is replaced by one that takes the
         prefix: ++started === 1 ? '{elsewhere}' : PREFIX,
         concurrency: 4,
         process: async ({ id }) => void taken.push(id),
-        on: { error: () => {}, stalled: () => {}, full: async () => {} },
+        on: { error: () => {}, stalled: () => {}, foreign: () => {}, full: async () => {} },
       }),
-    queueStatus: async () => ({
-      waiting: await queue.getWaitingCount(),
-      active: 0,
-      failed: 0,
-      delayed: 0,
-      paused: await queue.isPaused(),
-      oldestWaitingMs: 0,
-    }),
+    queueStatus: () => readQueueStatus(queue),
     now: () => performance.now(),
     on: { queueSeen: () => {}, stuck: (idleMs) => stuck.push(idleMs) },
     watchMs: 50,
@@ -162,8 +156,8 @@ test('settings that let Redis drop jobs are reported at the start, and nothing e
       what: 'both faults are shown',
     });
     expect(worker.log.filter(({ msg }) => msg === 'redis may drop waiting jobs')).toHaveLength(2);
-    await storeAndRing(2, 2);
-    await untilSettled(system.database);
+    await storeAndPublish(2, 2);
+    await untilProcessed(system.database);
   } finally {
     await system.redis.config('SET', 'maxmemory-policy', 'noeviction');
     await system.redis.config('SET', 'appendonly', 'yes');

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMongoClient } from '../../packages/platform/src/mongo.ts';
 import { type ProcessingDeps, processCommits } from '../../services/worker/src/jobs/process-commits.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { createIndexes, processing, sealing } from './run-parts.ts';
-import { expectSettled, untilSettled } from './settlement.ts';
+import { createIndexes, processing, sealing } from './batch-parts.ts';
+import { expectProcessed, untilProcessed } from './processed.ts';
 import { type StoredCommit, storeCommit } from './stored-plants.ts';
 import { workerUnderTest } from './worker-under-test.ts';
 
-const { database, environment, plants, ring, start } = workerUnderTest();
+const { database, environment, plants, publish, start } = workerUnderTest();
 const client = createMongoClient(environment['MONGODB_URL'] as string, 'repetition-test');
 const name = database.databaseName;
 afterAll(() => client.close());
@@ -58,10 +58,10 @@ function after(step: Step, deps: ProcessingDeps, happens: () => Promise<void>): 
 }
 
 describe.each(STEPS)('after the step "%s"', (step) => {
-  test('another worker does the whole run: the end is the same', async () => {
+  test('another worker processes the whole batch: the end is the same', async () => {
     const other = async () => void (await processCommits(worker('worker-2'), names(), PAGE));
     await processCommits(after(step, worker(), other), names(), PAGE);
-    await expectSettled(database);
+    await expectProcessed(database);
   });
 
   test('the worker dies and another one takes over: the end is the same', async () => {
@@ -70,7 +70,7 @@ describe.each(STEPS)('after the step "%s"', (step) => {
     };
     await expect(processCommits(after(step, worker(), dies), names(), PAGE)).rejects.toThrow('killed');
     await processCommits(worker('worker-2'), names(), PAGE);
-    await expectSettled(database);
+    await expectProcessed(database);
   });
 
   test('the worker sleeps while another one works, more plants come, and wakes late: the end is the same', async () => {
@@ -80,10 +80,10 @@ describe.each(STEPS)('after the step "%s"', (step) => {
       await processCommits(worker('worker-3'), names(), PAGE);
     };
     await processCommits(after(step, worker(), meanwhile), names(), PAGE);
-    await expectSettled(database);
+    await expectProcessed(database);
   });
 
-  test('a late member of the commit lands: it keeps its mark, and the next run has it', async () => {
+  test('a late member of the commit lands: it stays pending, and the next batch has it', async () => {
     const [first] = commits as [StoredCommit];
     const [member] = first.plants;
     const late = {
@@ -94,19 +94,19 @@ describe.each(STEPS)('after the step "%s"', (step) => {
     await processCommits(after(step, worker(), lands), names(), PAGE);
     expect(await plants.findOne({ _id: late._id })).toMatchObject({ pending: true });
     await processCommits(worker(), names(), PAGE);
-    await expectSettled(database);
+    await expectProcessed(database);
   });
 });
 
 test('eight workers at the same commits at once end as one would', async () => {
   const workers = Array.from({ length: 8 }, (_, index) => worker(`worker-${index}`));
   await Promise.all(workers.map((deps) => processCommits(deps, names(), PAGE)));
-  await expectSettled(database);
+  await expectProcessed(database);
 });
 
-test('a run with nothing pending changes nothing', async () => {
+test('a batch with nothing pending changes nothing', async () => {
   await processCommits(worker(), names(), PAGE);
-  // The clear waits for nobody, so a majority may still see the marks for a moment.
+  // The clear waits for nobody, so a majority may still see the flags for a moment.
   const majority = { readConcern: { level: 'majority' } } as const;
   await waitFor(async () => (await plants.countDocuments({ pending: true }, majority)) === 0, {
     withinMs: 5_000,
@@ -118,12 +118,12 @@ test('a run with nothing pending changes nothing', async () => {
   expect(await database.collection('audit_blocks').countDocuments()).toBe(blocks);
 });
 
-test('three worker processes’ worth of jobs, each rung several times, end as one would', async () => {
+test('three worker processes’ worth of jobs, each published several times, end as one would', async () => {
   await Promise.all([start(), start(), start()]);
   for (let round = 0; round < 3; round++) {
     await Promise.all(Array.from({ length: 30 }, async () => commits.push(await storeCommit(plants, 10))));
-    for (let rings = 0; rings < 3; rings++) await Promise.all(names().map((commit) => ring(commit, 10)));
+    for (let times = 0; times < 3; times++) await Promise.all(names().map((commit) => publish(commit, 10)));
   }
-  await untilSettled(database);
-  await expectSettled(database);
+  await untilProcessed(database);
+  await expectProcessed(database);
 });

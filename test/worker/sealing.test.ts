@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createMongoClient } from '../../packages/platform/src/mongo.ts';
 import { type PrivateServer, privateMongod } from '../harness/private-servers.ts';
 import { needsServers } from '../harness/servers.ts';
-import { createIndexes, sealing } from './run-parts.ts';
-import { readChains } from './settlement.ts';
+import { createIndexes, sealing } from './batch-parts.ts';
+import { readChains } from './processed.ts';
 
 /** Fail points are for the clients of this name alone. */
 const APP_NAME = 'sealing-test';

@@ -5,10 +5,9 @@ import { pino } from 'pino';
 import { afterAll, afterEach } from 'vitest';
 import {
   CREATIONS_QUEUE,
-  type CreationJob,
-  creationJobId,
-  creationJobOptions,
-  PLANTS_CREATED,
+  type CreationJobData,
+  creationJob,
+  type PendingCommit,
 } from '../../packages/contracts/src/creation-job.ts';
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { startWorker } from '../../services/worker/src/compose.ts';
@@ -39,6 +38,9 @@ async function startWorkerInstance(environment: Environment): Promise<WorkerInst
   const { internalUrl, close } = await startWorker(config, secrets, logger);
   const metric = async (name: string, labels = '') => {
     const text = await (await fetch(`${internalUrl}/metrics`)).text();
+    const family = name.replace(/_(?:sum|count)$/, '');
+    if (!text.includes(`# TYPE ${name} `) && !text.includes(`# TYPE ${family} histogram`))
+      throw new Error(`there is no metric ${name}`);
     const line = text
       .split('\n')
       .find((candidate) => candidate.startsWith(`${name}{`) && candidate.includes(labels));
@@ -54,10 +56,12 @@ export type WorkerSystem = AsyncDisposable & {
   database: Db;
   plants: Collection<PlantDocument>;
   /** The queue as the API sees it. Its connection waits for Redis. */
-  queue: Queue<CreationJob>;
+  queue: Queue<CreationJobData>;
   redis: Redis;
-  /** Announces a commit, as the API does. */
-  ring: (commit: string, plants?: number) => Promise<void>;
+  /** Publishes one commit, as the API does when it stores few. */
+  publish: (commit: string, plants?: number) => Promise<void>;
+  /** Publishes commits that share a job. */
+  publishTogether: (commits: readonly PendingCommit[]) => Promise<void>;
   /** Starts a worker, which ends with the system if not before. */
   start: (extra?: Environment) => Promise<WorkerInstance>;
   stopWorkers: () => Promise<void>;
@@ -71,11 +75,15 @@ export function openSystem(mongodbUrl: string, redisUrl: string, prefix: string)
   const mongo = new MongoClient(mongodbUrl, { useBigInt64: true });
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null });
   redis.on('error', () => {});
-  const queue = new Queue<CreationJob>(CREATIONS_QUEUE, { connection: redis, prefix });
+  const queue = new Queue<CreationJobData>(CREATIONS_QUEUE, { connection: redis, prefix });
   queue.on('error', () => {});
   const database = mongo.db();
   const started: WorkerInstance[] = [];
 
+  const publishTogether = async (commits: readonly PendingCommit[]) => {
+    const { name, data, opts } = creationJob(commits);
+    await queue.add(name, data, opts);
+  };
   const stopWorkers = async () => {
     await Promise.all(started.splice(0).map((worker) => worker.close()));
   };
@@ -90,10 +98,8 @@ export function openSystem(mongodbUrl: string, redisUrl: string, prefix: string)
     plants: database.collection<PlantDocument>('plants'),
     queue,
     redis,
-    ring: async (commit, plants = 1) => {
-      const options = { jobId: creationJobId(commit), ...creationJobOptions };
-      await queue.add(PLANTS_CREATED, { version: 1, commit, plants }, options);
-    },
+    publish: (commit, plants = 1) => publishTogether([{ commit, plants }]),
+    publishTogether,
     start: async (extra = {}) => {
       const worker = await startWorkerInstance({ ...environment, ...extra });
       started.push(worker);
@@ -111,7 +117,7 @@ export function openSystem(mongodbUrl: string, redisUrl: string, prefix: string)
   };
 }
 
-/** The run's servers, emptied and without workers after each test. Call it at the top of a file. */
+/** The test run's servers, emptied and without workers after each test. Call it at the top of a file. */
 export function workerUnderTest(): WorkerSystem {
   const queue = testQueue();
   const system = openSystem(testDatabase().url, queue.url, queue.prefix);

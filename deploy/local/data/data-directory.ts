@@ -5,8 +5,7 @@ import { StartError } from '../start-error.ts';
 
 /** Names in DATA_DIR. Everything of one local system lies there, readable by its owner alone. */
 export const files = {
-  lock: 'lock',
-  processes: 'processes.json',
+  lock: 'start.lock',
   run: 'run.json',
   token: 'token.json',
   authSecret: 'auth-secret',

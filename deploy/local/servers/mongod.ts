@@ -16,18 +16,15 @@ const REPLICA_SET = 'plantstore';
 const PRIMARY_MS_MAX = 30_000;
 
 /**
- * A shutdown waits for no other member: the default of 15 s would be most of every stop. No history of updated pages is
- * kept: nothing here reads at a past time, and the default of 5 minutes costs a quarter of the CPU a plant needs.
+ * mongod as a member of a replica set, since majority acknowledgement and change of primary exist nowhere else. A
+ * shutdown waits for no other member: mongod's default of 15 s would be most of every stop.
  */
-const parameters = ['shutdownTimeoutMillisForSignaledShutdown=100', 'minSnapshotHistoryWindowInSeconds=0'];
-
-/** mongod as a member of a replica set: majority acknowledgement and change of primary exist nowhere else. */
 export function mongodCommand({ binary, dataDir, port, args = [] }: MongodOptions): ServerCommand {
   const network = ['--bind_ip', '127.0.0.1', '--port', `${port}`, '--nounixsocket'];
-  const settings = parameters.flatMap((parameter) => ['--setParameter', parameter]);
+  const shutdown = ['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'];
   return {
     program: binary,
-    args: ['--replSet', REPLICA_SET, '--dbpath', dataDir, ...network, ...settings, ...args],
+    args: ['--replSet', REPLICA_SET, '--dbpath', dataDir, ...network, ...shutdown, ...args],
   };
 }
 

@@ -1,24 +1,14 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { logFile } from './log-files.ts';
-import { type Part, supervise } from './supervised-process.ts';
-
-export type RunningProcess = { name: string; pid: number; url?: string };
+import { type Part, type SupervisedProcess, supervise } from './supervised-process.ts';
 
 export type Supervisor = {
   /** Resolves when every part serves. Rejects with the first StartError. */
   started: Promise<void>;
+  processes: () => { name: string; pid: number; url?: string }[];
   /** Lets each stage drain, the last one first, and waits until all of it is gone. */
   stop: () => Promise<void>;
-};
-
-type Watcher = {
-  /** The directory of the log files. */
-  logs: string;
-  /** Is given a line for the person in front of the terminal. */
-  tell: (line: string) => void;
-  /** Is given all processes whenever one was started. */
-  changed: (processes: RunningProcess[]) => void;
 };
 
 /**
@@ -27,27 +17,23 @@ type Watcher = {
  */
 export function startSupervisor(
   stages: readonly (readonly Part[])[],
-  { logs, tell, changed }: Watcher,
+  { logs, say, changed }: { logs: string; say: (line: string) => void; changed: () => void },
 ): Supervisor {
   const open: Writable[] = [];
-  const running = new Map<string, RunningProcess>();
-
-  const supervised = stages.map((parts) =>
+  const started: SupervisedProcess[][] = stages.map((parts) =>
     parts.map((part) => {
-      const log = logFile(logs, part.name, tell);
+      const log = logFile(logs, part.name, say);
       open.push(log);
-      const { name, url } = part;
-      const launched = (pid: number) => {
-        running.set(name, { name, pid, ...(url !== undefined && { url }) });
-        changed([...running.values()]);
-      };
-      return supervise(part, { log, tell, launched });
+      return supervise(part, { log, say, changed });
     }),
   );
+  const all = started.flat();
   return {
-    started: Promise.all(supervised.flat().map(({ started }) => started)).then(() => undefined),
+    started: Promise.all(all.map((process) => process.started)).then(() => undefined),
+    processes: () =>
+      all.map(({ part: { name, url }, pid }) => ({ name, pid: pid(), ...(url !== undefined && { url }) })),
     stop: async () => {
-      for (const stage of supervised.toReversed()) await Promise.all(stage.map(({ stop }) => stop()));
+      for (const stage of started.toReversed()) await Promise.all(stage.map((process) => process.stop()));
       await Promise.all(open.map((log) => finished(log.end())));
     },
   };

@@ -59,7 +59,6 @@ export async function apiBehindGateway(
     listen: address,
     internal,
     upstreams: ports.map((port) => `127.0.0.1:${port}`),
-    readinessUpstreams: api.map(({ url }) => new URL(url).host),
     directory: join(dataDir, 'gateway'),
   });
   const url = `http://${internal.host}:${internal.port}`;
@@ -85,11 +84,8 @@ export function apiAlone({ host, port }: Address, replicas: number, env: NodeJS.
   }));
 }
 
-async function apiReplicas(
-  replicas: number,
-  env: (index: number) => NodeJS.ProcessEnv,
-): Promise<(Part & { url: string })[]> {
-  const parts: (Part & { url: string })[] = [];
+async function apiReplicas(replicas: number, env: (index: number) => NodeJS.ProcessEnv): Promise<Part[]> {
+  const parts: Part[] = [];
   for (let index = 0; index < replicas; index++) {
     parts.push(service(`api-${index + 1}`, 'services/api/src/main.ts', await freePort(), env(index)));
   }

@@ -1,41 +1,98 @@
-/** The queue on which commits are announced. Its jobs are a doorbell: losing one delays, and changes nothing. */
+/** The queue that tells workers which commits were stored. Losing a job delays its commits, and changes nothing. */
 export const CREATIONS_QUEUE = 'plant-creations';
 
-/** The one kind of job on it, in the past tense: it tells that a commit happened. */
+/** The one kind of job on it, a past event: commits were stored. */
 export const PLANTS_CREATED = 'plants.created';
 
-/**
- * A claim check (Hohpe & Woolf, Enterprise Integration Patterns): it names the commit and carries no plant, since the
- * database is the record.
- */
-export type CreationJob = {
-  version: 1;
+/** A job of another version is known by its id alone; the relay publishes what else it named. */
+const VERSION = 2;
+
+/** A job with as many commits or plants is full: it is published at once, and the next commit begins another. */
+const JOB_COMMITS_MAX = 64;
+const JOB_PLANTS_MAX = 2_000;
+
+export type PendingCommit = {
   /** The commit's ObjectId, 24 hexadecimal digits. */
   commit: string;
-  /** How many plants the commit has pending, as far as its announcer knew: a guess, to share the work evenly. */
+  /** How many of its plants are pending, as far as its publisher knew: it sizes batches, and decides nothing. */
   plants: number;
-  /** W3C trace context of the first request of the commit that carried one. */
+};
+
+/**
+ * A claim check (Hohpe & Woolf, Enterprise Integration Patterns): it names commits and carries no plant, since the
+ * database is the record.
+ */
+export type CreationJobData = {
+  version: typeof VERSION;
+  commits: readonly PendingCommit[];
+  /** W3C trace context of the first request of these commits that carried one. */
   traceparent?: string;
 };
 
-/** One id per commit, so a second ring while the first job waits or runs is ignored. BullMQ forbids ':' in it. */
+export function isFullJob(commits: readonly PendingCommit[]): boolean {
+  return (
+    commits.length >= JOB_COMMITS_MAX ||
+    commits.reduce((sum, { plants }) => sum + plants, 0) >= JOB_PLANTS_MAX
+  );
+}
+
+/**
+ * The job for these commits, as BullMQ takes it. Its id names the first of them, so that it says something even when
+ * Redis has lost its data; a job with the id of one that is still in Redis is ignored.
+ * - Nothing of a completed job is kept: its id would swallow a later publication of the same commit.
+ * - Failed jobs are kept until the relay retries them, with one stack trace: a poison plant's job fails for as long as
+ *   the plant stays, and BullMQ would keep each of its traces.
+ */
+export function creationJob(commits: readonly PendingCommit[], traceparent?: string) {
+  const [first] = commits;
+  if (first === undefined) throw new RangeError('a creation job names at least one commit');
+  const data: CreationJobData = {
+    version: VERSION,
+    commits,
+    ...(traceparent !== undefined && { traceparent }),
+  };
+  return {
+    name: PLANTS_CREATED,
+    data,
+    opts: {
+      jobId: creationJobId(first.commit),
+      removeOnComplete: true,
+      removeOnFail: false,
+      attempts: 1,
+      stackTraceLimit: 1,
+    },
+  } as const;
+}
+
+/** BullMQ forbids ':' in an id, and one of digits alone. */
 export function creationJobId(commit: string): string {
   return `commit-${commit}`;
 }
 
-/** The commit that a job's id names, also when Redis has lost the job's data; `undefined` for any other job. */
-export function commitOfJob(jobId: string): string | undefined {
-  return /^commit-([0-9a-f]{24})$/.exec(jobId)?.[1];
+/**
+ * What a job tells, as far as it can be trusted: its data may be lost, of another version or anybody's. A job that
+ * names no commit is none of ours.
+ */
+export function readCreationJob(
+  id: string,
+  data: unknown,
+): { commits: PendingCommit[]; traceparent: string | undefined } {
+  const { version, commits, traceparent } = fields(data);
+  const named = new Map<string, PendingCommit>();
+  const own = /^commit-([0-9a-f]{24})$/.exec(id)?.[1];
+  if (own !== undefined) named.set(own, { commit: own, plants: 0 });
+  if (version === VERSION && Array.isArray(commits)) {
+    for (const { commit, plants } of commits.slice(0, JOB_COMMITS_MAX).map(fields)) {
+      if (typeof commit !== 'string' || !/^[0-9a-f]{24}$/.test(commit)) continue;
+      named.set(commit, { commit, plants: Number.isSafeInteger(plants) ? Number(plants) : 0 });
+    }
+  }
+  return {
+    commits: [...named.values()],
+    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+  };
 }
 
-/**
- * Nothing of a completed job is kept: its id would swallow a later ring for the same commit. Failed jobs are kept
- * until the relay drives them again; of their stack traces the last, since a poison plant's job fails for as long as
- * the plant stays, and BullMQ would keep each of them.
- */
-export const creationJobOptions = {
-  removeOnComplete: true,
-  removeOnFail: false,
-  attempts: 1,
-  stackTraceLimit: 1,
-} as const;
+function fields(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -20,6 +20,9 @@ const bounded = {
   ignoreUndefined: true,
 } as const satisfies MongoClientOptions;
 
+/** An operation's bound on the server where no client waits for its answer; waiting for a majority included. */
+export const OPERATION_MS_MAX = 5_000;
+
 /** Between attempts at a first connection that fail at once, as a name that does not resolve does. */
 const RECONNECT_MS = 250;
 

@@ -1,16 +1,27 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigurationError } from './configuration.ts';
 import type { Logger } from './logger.ts';
+import { outageLog } from './outage-log.ts';
 
 const RECONNECT_MS_MAX = 1_000;
 const retryStrategy = (attempt: number) => Math.min(attempt * 50, RECONNECT_MS_MAX);
 
-/** After a failover an old primary answers READONLY: drop the connection and ask again. */
-const reconnectOnError = (error: Error): 1 | false => (error.message.startsWith('READONLY') ? 1 : false);
+/**
+ * Why Redis refuses a write. Redis 7 begins its message with the code; Redis 6.2 puts a script's error into a sentence
+ * ("ERR Error running script … -OOM command not allowed …").
+ */
+export function refusalOf(error: Error): 'full' | 'read-only' | undefined {
+  if (/(?:^|-)OOM /.test(error.message)) return 'full';
+  if (/(?:^|-)READONLY /.test(error.message)) return 'read-only';
+  return undefined;
+}
+
+/** After a failover an old primary refuses writes: drop the connection and ask again. */
+const reconnectOnError = (error: Error): 1 | false => (refusalOf(error) === 'read-only' ? 1 : false);
 
 /**
  * For whoever must never wait for Redis: a command fails at once while Redis is away and after 2 s when it hangs.
- * It may still be delivered later; every ring may come late or twice.
+ * It may still be delivered later: every job may come late or twice.
  */
 export const producerConnection = {
   enableOfflineQueue: false,
@@ -30,29 +41,25 @@ export const workerConnection = {
 } as const satisfies RedisOptions;
 
 /**
- * Connects in the background and reconnects for ever; errors are logged once an outage, not once an attempt.
+ * Connects in the background and reconnects for ever; an outage is logged once, not at each attempt.
  * @throws ConfigurationError when the address is no Redis URL.
  */
 export function createRedis(url: string, options: Omit<RedisOptions, 'replyMapping'>, logger: Logger): Redis {
   if (!/^rediss?:\/\//.test(url))
     throw new ConfigurationError(['REDIS_URL must begin with redis:// or rediss://']);
   const redis = new Redis(url, options);
-  let down = false;
-  redis.on('error', (error) => {
-    if (down) return;
-    down = true;
-    logger.warn({ err: { message: error.message } }, 'redis is unreachable: creations are announced later');
+  const outage = outageLog(logger, {
+    began: 'redis is unreachable: creations are published later',
+    ended: 'redis is back',
   });
-  redis.on('ready', () => {
-    if (down) logger.info('redis is back');
-    down = false;
-  });
+  redis.on('error', outage.fails);
+  redis.on('ready', outage.works);
   return redis;
 }
 
 /**
- * What would let Redis drop waiting jobs, in words for the operator; nothing is lost by it, since the relay rings
- * again. Settings that cannot be read (managed services forbid CONFIG) are no fault.
+ * What would let Redis drop waiting jobs, in words for the operator; nothing is lost by it, since the relay
+ * publishes them again. Settings that cannot be read (managed services forbid CONFIG) are no fault.
  */
 export async function redisMisconfigurations(redis: Redis): Promise<string[]> {
   const faults: string[] = [];

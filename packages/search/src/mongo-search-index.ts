@@ -1,10 +1,8 @@
 import { PLANT_SEARCH } from '@plant-store/contracts/plant-document';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
 import { partialInsert } from '@plant-store/platform/mongo-failures';
 import type { MongoClient } from 'mongodb';
 import type { SearchEntry } from './search-entry.ts';
-
-/** Each operation's bound on the server; waiting for a majority included. */
-const OPERATION_MS_MAX = 5_000;
 
 export type SearchIndex = {
   /**

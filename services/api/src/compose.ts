@@ -14,7 +14,7 @@ import { recentIds } from './domain/recent-ids.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
 import { buildApp } from './http/app.ts';
 import { createDrain } from './http/drain.ts';
-import { creationAnnouncer } from './queue/creation-announcer.ts';
+import { creationPublisher } from './queue/creation-publisher.ts';
 import { mongoPlants } from './storage/mongo-plants.ts';
 import { jwksKeys } from './tokens/jwks.ts';
 
@@ -29,16 +29,8 @@ const FIRST_CONNECTION_POLL_MS = 20;
 
 export type RunningApi = { url: string; internalUrl: string; close: () => Promise<void> };
 
-/**
- * Puts one API replica together and starts it. Neither MongoDB nor Redis has to be there yet.
- * @param stopping ends the start before it listens.
- */
-export async function startApi(
-  config: ApiConfig,
-  secrets: ApiSecrets,
-  logger: Logger,
-  stopping?: AbortSignal,
-): Promise<RunningApi> {
+/** Puts one API replica together and starts it. Neither MongoDB nor Redis has to be there yet. */
+export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: Logger): Promise<RunningApi> {
   await using started = new AsyncDisposableStack();
   const registry = createRegistry('api');
   const now = () => performance.now();
@@ -51,11 +43,8 @@ export async function startApi(
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
   started.defer(() => redis.disconnect());
 
-  const announcer = creationAnnouncer(redis, config.queuePrefix, {
-    announced: events.announced,
-    missed: events.announcementMissed,
-  });
-  started.defer(() => announcer.close());
+  const publisher = creationPublisher(redis, config.queuePrefix, events.publishing);
+  started.defer(() => publisher.close());
   const store = mongoPlants({
     client: mongo,
     database,
@@ -64,7 +53,7 @@ export async function startApi(
   });
   const newCommit = () => ({ id: new ObjectId().toHexString(), created: new Date() });
   const commits = createBatcher(
-    groupCommit({ store, newCommit, publish: announcer.announce, now }, events.defect),
+    groupCommit({ store, newCommit, publish: publisher.publish, now }, events.defect),
   );
   const reads = createBatcher(groupRead({ store, now }, events.defect));
   started.defer(() => commits.idle());
@@ -105,8 +94,7 @@ export async function startApi(
   started.defer(() => internal.close());
   started.defer(() => app.close());
 
-  await firstConnection(mongo, stopping);
-  stopping?.throwIfAborted();
+  await firstConnection(mongo);
   const { host, port, reusePort } = config.http;
   const url = await app.listen({ host, port, reusePort } as FastifyListenOptions);
   started.defer(() => drain.run(app.server));
@@ -119,8 +107,7 @@ export async function startApi(
  * A gateway sends to a replica as soon as it listens: one that restarts among others would refuse what they could store.
  * Where the database is down for all, it listens after a while and says so.
  */
-async function firstConnection(mongo: MongoClient, stopping?: AbortSignal): Promise<void> {
+async function firstConnection(mongo: MongoClient): Promise<void> {
   const deadline = performance.now() + FIRST_CONNECTION_MS_MAX;
-  const over = () => stopping?.aborted === true || performance.now() >= deadline;
-  while (!over() && !(await hasPrimary(mongo))) await pause(FIRST_CONNECTION_POLL_MS);
+  while (performance.now() < deadline && !(await hasPrimary(mongo))) await pause(FIRST_CONNECTION_POLL_MS);
 }

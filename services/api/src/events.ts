@@ -1,4 +1,5 @@
 import type { Logger } from '@plant-store/platform/logger';
+import { outageLog } from '@plant-store/platform/outage-log';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { InsertReport } from './domain/plant-store.ts';
 
@@ -42,10 +43,15 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers,
   });
-  const rings = new Counter({
-    name: 'plants_announcements_total',
-    help: 'Commits announced on the queue, or left to the relay.',
+  const publications = new Counter({
+    name: 'plants_publications_total',
+    help: 'Commits published on the queue, or left to the relay.',
     labelNames: ['result'],
+    registers,
+  });
+  const queueErrors = new Counter({
+    name: 'plants_queue_errors_total',
+    help: 'Errors of the queue that befell no job.',
     registers,
   });
   new Gauge({
@@ -58,7 +64,10 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
   });
 
   const successes = requests.labels('200', '0');
-  let missedLogged = false;
+  const publishing = outageLog(logger, {
+    began: 'creation jobs cannot be published: the relay publishes them later',
+    ended: 'creation jobs are published again',
+  });
 
   return {
     answered(answer: AnsweredRequest): void {
@@ -78,16 +87,19 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
       if (insert !== 'unknown' && insert !== 'not-sent') return;
       logger.warn({ plants, ms, insert, reason: report.reason }, 'commit was not acknowledged');
     },
-    announced(): void {
-      rings.labels('announced').inc();
-      missedLogged = false;
-    },
-    /** Logged once an outage: the metric counts them all. */
-    announcementMissed(reason: unknown): void {
-      rings.labels('left-to-relay').inc();
-      if (missedLogged) return;
-      missedLogged = true;
-      logger.warn({ reason: String(reason) }, 'commits are announced by the relay, later');
+    publishing: {
+      published(commits: number): void {
+        publications.labels('published').inc(commits);
+        publishing.works();
+      },
+      leftToRelay(commits: number, reason: unknown): void {
+        publications.labels('left-to-relay').inc(commits);
+        publishing.fails(reason);
+      },
+      queueError(error: unknown): void {
+        queueErrors.inc();
+        logger.debug({ reason: String(error) }, 'the queue met an error');
+      },
     },
     keySetFetched(failure: unknown): void {
       if (failure !== undefined)

@@ -20,12 +20,12 @@ import type { WorkerConfig, WorkerSecrets } from './config.ts';
 import { type WorkerEvents, workerEvents } from './events.ts';
 import { startWorkerHeartbeat } from './heartbeat.ts';
 import { bullmqCreationWorker } from './jobs/bullmq-creation-worker.ts';
-import { type CommitRunsDeps, createCommitRuns } from './jobs/commit-runs.ts';
+import { type CommitBatchesDeps, createCommitBatches } from './jobs/commit-batches.ts';
 import { keepWorking } from './jobs/keep-working.ts';
 import { mongoPendingPlants } from './jobs/mongo-pending-plants.ts';
 import { processCreationJob } from './jobs/process-creation-job.ts';
 import { bullmqCreationQueue } from './outbox/bullmq-creation-queue.ts';
-import { mongoPendingMarks } from './outbox/mongo-pending-marks.ts';
+import { mongoPendingCommits } from './outbox/mongo-pending-commits.ts';
 import { startRelay } from './outbox/relay.ts';
 
 /** Nobody waits for a worker's answer, so a slow database gets more time than in the API; still bounded. */
@@ -70,23 +70,24 @@ export async function startWorker(
   );
   started.defer(() => internal.close());
 
-  const runs = createCommitRuns(
+  const batches = createCommitBatches(
     processing(mongo, database, config, events, heartbeat.batchProcessed),
     concurrency,
   );
 
   const jobs = workWhenIndexed();
   const relay = startRelay({
-    marks: mongoPendingMarks(mongo, database),
+    pending: mongoPendingCommits(mongo, database),
     queue,
     ...config.relay,
     now,
     random: Math.random,
     on: {
-      swept: events.relaySwept,
-      rang: events.relayRang,
-      released: events.relayReleased,
+      looked: events.relayLooked,
+      published: events.relayPublished,
+      orphansRemoved: events.relayRemovedOrphans,
       retried: events.relayRetried,
+      swept: events.relaySwept,
       failed: events.relayFailed,
     },
   });
@@ -118,7 +119,7 @@ export async function startWorker(
 
   function takeJobs() {
     const deps = {
-      runs,
+      batches,
       closing: closing.signal,
       on: {
         done: events.jobDone,
@@ -139,6 +140,7 @@ export async function startWorker(
       on: {
         error: events.queueError,
         stalled: events.jobStalled,
+        foreign: events.foreignJob,
         full: async () => {
           await queue.dropWaiting();
           events.jobsDropped();
@@ -148,14 +150,14 @@ export async function startWorker(
   }
 }
 
-/** The steps of a run, on MongoDB. */
+/** The steps of a batch, on MongoDB. */
 function processing(
   mongo: MongoClient,
   database: string,
   config: WorkerConfig,
   events: WorkerEvents,
   batchProcessed: () => void,
-): CommitRunsDeps {
+): CommitBatchesDeps {
   const sealing: SealingDeps = {
     log: mongoAuditLog(mongo, database),
     chains: createAuditChains(creationChains(config.auditing.chains), Math.random),
@@ -173,9 +175,9 @@ function processing(
     isDatabaseAway,
     on: {
       indexed: events.plantsIndexed,
-      ran: (...batch) => {
+      processed: (...batch) => {
         batchProcessed();
-        events.ran(...batch);
+        events.batchProcessed(...batch);
       },
     },
   };

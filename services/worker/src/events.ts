@@ -1,14 +1,15 @@
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import type { Logger } from '@plant-store/platform/logger';
+import { outageLog } from '@plant-store/platform/outage-log';
+import type { QueueStatus } from '@plant-store/platform/queue-status';
 import type { Registry } from 'prom-client';
+import { createChanges } from './changes.ts';
 import type { PoisonPlant } from './jobs/pending-plants.ts';
+import type { JobRecord } from './jobs/process-creation-job.ts';
 import { workerMetrics } from './metrics.ts';
-import type { QueueStatus } from './outbox/creation-queue.ts';
 
-/** Marks that have stayed for so long, or a queue error repeated within it, are worth a line, once in that time. */
-const ALERT_MS = 60_000;
-
-export type FinishedJob = { commit: string; ms: number; traceparent: string | undefined };
+/** Plants that have been pending for so long are worth a line. */
+const PENDING_MS_MAX = 60_000;
 
 export type WorkerEvents = ReturnType<typeof workerEvents>;
 
@@ -17,28 +18,58 @@ export function workerEvents(logger: Logger, registry: Registry) {
   const metrics = workerMetrics(registry);
   const done = metrics.jobs.labels('done');
   const failed = metrics.jobs.labels('failed');
-  const onceIn = onceInAWhile(ALERT_MS);
-  let away = false;
+  const foreign = metrics.jobs.labels('foreign');
+  const changes = createChanges();
+  const database = outageLog(logger, {
+    began: 'the database does not answer: jobs wait for it',
+    ended: 'the database answers again',
+  });
+  const relay = outageLog(logger, {
+    began: 'the relay cannot work: it tries again',
+    ended: 'the relay works again',
+  });
+  const queue = outageLog(logger, {
+    began: 'the queue met errors: it tries again',
+    ended: 'the queue works again',
+  });
+  const pending = outageLog(logger, {
+    began: 'plants have been pending for over a minute',
+    ended: 'no plant has been pending for over a minute',
+  });
 
   return {
-    jobDone(job: FinishedJob & { plants: number }): void {
+    jobDone(job: JobRecord & { plants: number }): void {
       done.inc();
+      queue.works();
       metrics.jobDurations.observe(job.ms / 1_000);
-      logger.info(job, 'commit processed');
+      logger.info(job, 'commits processed');
     },
-    jobFailed(job: FinishedJob, error: unknown): void {
+    /** Logged at the first failure and when the reason changes: a poison plant's job fails for as long as the plant stays. */
+    jobFailed(job: JobRecord, reason: string): void {
       failed.inc();
-      logger.error({ ...job, reason: messageOf(error) }, 'commit failed: its plants stay pending');
+      if (changes.isNews(job.job, reason))
+        logger.error({ ...job, reason }, 'job failed: the plants concerned stay pending, and it is retried');
     },
     plantsPoisoned(poison: readonly PoisonPlant[]): void {
       metrics.poison.inc(poison.length);
-      for (const plant of poison) logger.error(plant, 'plant cannot be processed');
+      for (const plant of poison) {
+        if (changes.isNews(`plant ${plant.plant}`, plant.reason))
+          logger.error(plant, 'plant cannot be processed: it stays pending');
+      }
     },
-    ran(commits: number, plants: number, ms: number): void {
-      away = false;
-      metrics.runCommits.observe(commits);
-      metrics.runPlants.observe(plants);
-      metrics.runDurations.observe(ms / 1_000);
+    foreignJob(job: { id: string; name: string }): void {
+      foreign.inc();
+      if (changes.isNews(job.id, 'foreign'))
+        logger.error(
+          { job: job.id, name: job.name },
+          'the queue holds a job that is no creation job: not retried',
+        );
+    },
+    batchProcessed(commits: number, plants: number, ms: number): void {
+      database.works();
+      metrics.batchCommits.observe(commits);
+      metrics.batchPlants.observe(plants);
+      metrics.batchDurations.observe(ms / 1_000);
     },
     plantsIndexed(plants: readonly PlantDocument[]): void {
       metrics.indexed.inc(plants.length);
@@ -57,34 +88,34 @@ export function workerEvents(logger: Logger, registry: Registry) {
       metrics.auditUnknown.inc();
       logger.warn({ reason: messageOf(error) }, 'an audit block was sent without an answer: looking for it');
     },
-    /** Logged once an outage: the metric counts all. */
     databaseAway(error: unknown): void {
       metrics.databaseAway.inc();
-      if (!away) logger.warn({ reason: messageOf(error) }, 'the database does not answer: jobs wait for it');
-      away = true;
+      database.fails(error);
     },
-    relaySwept({ plants, oldestMs }: { plants: number; oldestMs: number }): void {
-      metrics.pendingMarks.set(plants);
+    relayLooked({ plants, oldestMs }: { plants: number; oldestMs: number }): void {
+      metrics.pending.set(plants);
       metrics.pendingAge.set(oldestMs / 1_000);
-      if (oldestMs > ALERT_MS && onceIn('marks')) {
-        logger.error({ plants, oldestMs: Math.round(oldestMs) }, 'plants have stayed pending for too long');
-      }
+      if (oldestMs > PENDING_MS_MAX) pending.fails(`${plants} plants are pending`);
+      else pending.works();
     },
-    relayRang(commits: number): void {
-      metrics.rings.inc(commits);
-      logger.warn({ commits }, 'rang again for commits that stayed pending');
+    relayPublished(commits: number): void {
+      metrics.relayPublished.inc(commits);
+      logger.warn({ commits }, 'commits stayed pending: published again');
     },
-    relayReleased(commits: number): void {
-      metrics.released.inc(commits);
-      logger.warn({ commits }, 'let go of the ids of jobs that redis lost');
+    relayRemovedOrphans(jobs: number): void {
+      metrics.relayOrphans.inc(jobs);
+      logger.warn({ jobs }, 'redis lost jobs: their remains were removed');
     },
     relayRetried(jobs: number): void {
-      metrics.retried.inc(jobs);
-      logger.warn({ jobs }, 'drove failed jobs again');
+      metrics.relayRetried.inc(jobs);
+      logger.debug({ jobs }, 'failed jobs are retried');
+    },
+    relaySwept(): void {
+      relay.works();
     },
     relayFailed(error: unknown): void {
       metrics.relayErrors.inc();
-      if (onceIn('relay')) logger.warn({ reason: messageOf(error) }, 'the relay cannot sweep: trying again');
+      relay.fails(error);
     },
     queueSeen(status: QueueStatus): void {
       for (const state of ['waiting', 'active', 'failed', 'delayed'] as const) {
@@ -93,10 +124,8 @@ export function workerEvents(logger: Logger, registry: Registry) {
       metrics.queueAge.set(status.oldestWaitingMs / 1_000);
     },
     queueError(error: unknown): void {
-      metrics.workerErrors.inc();
-      if (onceIn(`queue ${messageOf(error).slice(0, 20)}`)) {
-        logger.warn({ reason: messageOf(error) }, 'the queue worker met an error');
-      }
+      metrics.queueErrors.inc();
+      queue.fails(error);
     },
     workerStuck(idleMs: number): void {
       metrics.workerRestarts.inc();
@@ -111,7 +140,7 @@ export function workerEvents(logger: Logger, registry: Registry) {
     },
     jobsDropped(): void {
       metrics.dropped.inc();
-      logger.error('redis is full: waiting jobs were dropped, the relay rings for them again');
+      logger.error('redis is full: waiting jobs were dropped, the relay publishes their commits again');
     },
     redisSettingsRead(faults: readonly string[]): void {
       metrics.redisFaults.set(faults.length);
@@ -125,16 +154,4 @@ export function workerEvents(logger: Logger, registry: Registry) {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** True for a subject at most once in that time, so that an outage is no flood of lines. */
-function onceInAWhile(ms: number): (subject: string) => boolean {
-  const lines = new Map<string, number>();
-  return (subject) => {
-    const now = performance.now();
-    if (now - (lines.get(subject) ?? Number.NEGATIVE_INFINITY) < ms) return false;
-    if (lines.size > 100) lines.clear();
-    lines.set(subject, now);
-    return true;
-  };
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What this service counts and measures. Queue and marks are seen alike by every worker: take the maximum, not the sum. */
+/** What this service counts and measures. Every worker sees queue and pending plants alike: take the maximum, not the sum. */
 export function workerMetrics(registry: Registry) {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
@@ -10,7 +10,7 @@ export function workerMetrics(registry: Registry) {
   return {
     jobs: new Counter({
       name: 'plants_jobs_total',
-      help: 'Creation jobs by outcome.',
+      help: 'Jobs taken from the queue by outcome: done, failed, foreign (no creation job).',
       labelNames: ['outcome'] as const,
       registers,
     }),
@@ -20,21 +20,21 @@ export function workerMetrics(registry: Registry) {
       buckets: [...durations, 10, 30, 60],
       registers,
     }),
-    runCommits: new Histogram({
-      name: 'plants_run_commits',
-      help: 'Commits, and so jobs, that shared a run.',
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128],
+    batchCommits: new Histogram({
+      name: 'plants_batch_commits',
+      help: 'Commits per batch.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
       registers,
     }),
-    runPlants: new Histogram({
-      name: 'plants_run_plants',
-      help: 'Plants per run.',
+    batchPlants: new Histogram({
+      name: 'plants_batch_plants',
+      help: 'Plants processed per batch.',
       buckets: [0, 1, 5, 10, 50, 100, 500, 1_000, 2_500, 5_000, 10_000],
       registers,
     }),
-    runDurations: new Histogram({
-      name: 'plants_run_duration_seconds',
-      help: 'One run: read, index, audit, clear.',
+    batchDurations: new Histogram({
+      name: 'plants_batch_duration_seconds',
+      help: 'One batch: read, index, audit, clear.',
       buckets: durations,
       registers,
     }),
@@ -53,12 +53,18 @@ export function workerMetrics(registry: Registry) {
     ),
     auditUnknown: counter('plants_audit_unknown_total', 'Blocks sent without an answer.'),
     poison: counter('plants_poison_total', 'Attempts at plants that cannot be processed.'),
-    databaseAway: counter('plants_database_away_total', 'Runs given up because the database did not answer.'),
-    rings: counter('plants_relay_rings_total', 'Commits the relay rang for again.'),
-    released: counter('plants_relay_released_total', 'Ids of lost jobs that the relay let go.'),
-    retried: counter('plants_relay_retried_total', 'Failed jobs that the relay drove again.'),
+    databaseAway: counter(
+      'plants_database_away_total',
+      'Batches given up because the database did not answer.',
+    ),
+    relayPublished: counter('plants_relay_published_total', 'Commits that the relay published again.'),
+    relayOrphans: counter(
+      'plants_relay_orphans_removed_total',
+      'Lost jobs whose remains the relay removed, since they held their ids.',
+    ),
+    relayRetried: counter('plants_relay_retried_total', 'Failed jobs that the relay retried.'),
     relayErrors: counter('plants_relay_errors_total', 'Sweeps of the relay that failed.'),
-    workerErrors: counter('plants_queue_errors_total', 'Errors of the queue worker.'),
+    queueErrors: counter('plants_queue_errors_total', 'Errors of the queue that befell no job.'),
     workerRestarts: counter(
       'plants_queue_worker_restarts_total',
       'Queue workers replaced because they were stuck.',
@@ -68,13 +74,10 @@ export function workerMetrics(registry: Registry) {
       'plants_queue_dropped_total',
       'Times that waiting jobs were dropped because Redis was full.',
     ),
-    pendingMarks: gauge(
-      'plants_pending_marks',
-      'Pending plants the relay saw in its last sweep, at most 100000.',
-    ),
+    pending: gauge('plants_pending', 'Pending plants that the relay saw in its last sweep, at most 100000.'),
     pendingAge: gauge(
       'plants_pending_oldest_seconds',
-      'How long the relay has seen the oldest mark, by its own clock.',
+      'How long the relay has seen the oldest pending plant, by its own clock.',
     ),
     queueJobs: new Gauge({
       name: 'plants_queue_jobs',
@@ -84,7 +87,7 @@ export function workerMetrics(registry: Registry) {
     }),
     queueAge: gauge(
       'plants_queue_oldest_waiting_seconds',
-      'Age of the oldest waiting job, by its announcer’s clock.',
+      'Age of the oldest waiting job, by its publisher’s clock.',
     ),
     redisFaults: gauge('plants_redis_misconfigured', 'Settings of Redis that let it drop jobs.'),
   };

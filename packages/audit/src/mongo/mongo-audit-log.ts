@@ -1,13 +1,11 @@
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
 import { partialInsert } from '@plant-store/platform/mongo-failures';
 import type { Binary, ClientSession, MongoClient } from 'mongodb';
 import { type ChainHead, GENESIS } from '../ledger/audit-block.ts';
 import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
 import { type StoredBlock, storedBlock } from '../ledger/stored-block.ts';
 import type { Appended, AuditLog, AuditLogSession } from '../sealing/audit-log.ts';
-
-/** Each operation's bound on the server; waiting for a majority included. */
-const OPERATION_MS_MAX = 5_000;
 
 /** What is read of a block, the driver's types in place of bytes. */
 type StoredHead = { height: number; hash: Binary };

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CREATIONS_QUEUE, type CreationJob } from '@plant-store/contracts/creation-job';
-import { Worker } from 'bullmq';
+import { CREATIONS_QUEUE, type CreationJobData, readCreationJob } from '@plant-store/contracts/creation-job';
+import { refusalOf } from '@plant-store/platform/redis';
+import { UnrecoverableError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { CreationWorker } from './creation-worker.ts';
-import type { CreationJobView } from './process-creation-job.ts';
+import type { CreationWorker } from './keep-working.ts';
+import type { CreationJob } from './process-creation-job.ts';
 
 /** A job whose worker died or hangs is taken over after at most this and two stall checks: 20 s (L2). */
 const LOCK_MS = 10_000;
@@ -24,10 +25,12 @@ export type BullmqWorkerDeps = {
   /** By which Redis, and so the console, knows its connection. */
   name: string;
   concurrency: number;
-  process: (job: CreationJobView) => Promise<void>;
+  process: (job: CreationJob) => Promise<void>;
   on: {
     error: (error: Error) => void;
     stalled: (jobId: string) => void;
+    /** Somebody else's job is on the queue: it names no commit. */
+    foreign: (job: { id: string; name: string }) => void;
     /** Redis takes no more: only room helps. */
     full: () => Promise<void>;
   };
@@ -40,12 +43,17 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
   let idleSince = performance.now();
   let closing = false;
 
-  const worker = new Worker<CreationJob>(
+  const worker = new Worker<CreationJobData>(
     CREATIONS_QUEUE,
-    async ({ id, data }) => {
+    async ({ id = '', name, data }) => {
       inHand++;
       try {
-        await deps.process({ id: id ?? '', plants: data.plants ?? 0, traceparent: data.traceparent });
+        const { commits, traceparent } = readCreationJob(id, data);
+        if (commits.length === 0) {
+          on.foreign({ id, name });
+          throw new UnrecoverableError('no creation job: it names no commit');
+        }
+        await deps.process({ id, commits, traceparent });
       } finally {
         inHand--;
         idleSince = performance.now();
@@ -61,7 +69,7 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
       stalledInterval: STALL_CHECK_MS,
       maxStalledCount: STALLS_MAX,
       runRetryDelay: RETRY_MS,
-      // Also for a job whose own options Redis evicted: kept, its id would swallow every later ring.
+      // Also for a job whose own options Redis evicted: kept, its id would swallow every later publication.
       removeOnComplete: { count: 0 },
     },
   );
@@ -76,7 +84,7 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
     if (steppingBack || closing) return;
     steppingBack = true;
     await worker.pause(true);
-    if (error.message.startsWith('OOM')) await on.full().catch(on.error);
+    if (refusalOf(error) === 'full') await on.full().catch(on.error);
     await pause(REFUSED_MS);
     steppingBack = false;
     if (!closing) await worker.resume();

@@ -1,11 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { QueueStatus } from '../outbox/creation-queue.ts';
-import type { CreationWorker } from './creation-worker.ts';
+import type { QueueStatus } from '@plant-store/platform/queue-status';
 
-/** Looked at so often. */
+/** Between two looks at the queue. */
 const WATCH_MS = 2_500;
 /** Jobs wait, the queue is not paused, and the worker has had none in hand for so long: it is stuck. */
 const STUCK_MS = 10_000;
+
+/** What takes creation jobs from the queue. */
+export type CreationWorker = {
+  /** Milliseconds without a job in hand; 0 while there is one. */
+  idleMs: () => number;
+  /** Takes no further job and finishes those in hand, for a bounded time. */
+  close: () => Promise<void>;
+};
 
 export type KeepWorkingDeps = {
   startWorker: () => CreationWorker;
@@ -20,7 +27,7 @@ export type KeepWorkingDeps = {
  * Keeps a worker taking jobs. Blocking reads have stuck after failovers of Redis, without any error: a worker that
  * stays idle while jobs wait is replaced by a new one with connections of its own.
  */
-export function keepWorking(deps: KeepWorkingDeps): CreationWorker {
+export function keepWorking(deps: KeepWorkingDeps): { close: () => Promise<void> } {
   const { startWorker, queueStatus, now, on, watchMs = WATCH_MS, stuckMs = STUCK_MS } = deps;
   const stop = new AbortController();
   let worker = startWorker();
@@ -46,7 +53,6 @@ export function keepWorking(deps: KeepWorkingDeps): CreationWorker {
 
   const watching = watch();
   return {
-    idleMs: () => worker.idleMs(),
     async close() {
       stop.abort();
       await Promise.all([watching, worker.close()]);

@@ -1,19 +1,17 @@
 import { PENDING_COMMITS } from '@plant-store/contracts/indexes';
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { PendingPlants } from './pending-plants.ts';
-
-/** Each operation's bound on the server. */
-const OPERATION_MS_MAX = 5_000;
 
 /**
  * The pending plants in MongoDB.
  * - They are read by majority: a local read shows plants that may be rolled back after they are audited (E2).
- * - Marks are cleared by commit and id, not by commit alone: a majority read does not see the members that only a
- *   minority has, or that land later; their marks would go with the others' (E3).
- * - The clear waits for nobody (w:1): one that is rolled back leaves marks, and the work is repeated.
+ * - Pending flags are cleared by commit and id, not by commit alone: a majority read does not see the members that only
+ *   a minority has, or that land later; their flags would go with the others' (E3).
+ * - The clear waits for nobody (w:1): one that is rolled back leaves plants pending, and the work is repeated.
  * - Both name the index: for the clear the planner would else choose ids, at two to three times the database's CPU; and
- *   a missing index fails the run before it writes anything.
+ *   a missing index fails the batch before it writes anything.
  */
 export function mongoPendingPlants(client: MongoClient, database: string): PendingPlants {
   const plants = client.db(database).collection<PlantDocument>(PLANTS, {
@@ -30,7 +28,7 @@ export function mongoPendingPlants(client: MongoClient, database: string): Pendi
         { ...bounded, batchSize: plantsMax, enableUtf8Validation: false },
       );
       try {
-        // One cursor for all pages: a second majority read might still see the marks that were just cleared.
+        // One cursor for all pages: a second majority read might still see the flags that were just cleared.
         while (await cursor.hasNext()) yield cursor.readBufferedDocuments();
       } finally {
         await cursor.close();

@@ -4,7 +4,7 @@ import type { PlantDocument } from '@plant-store/contracts/plant-document';
 export type PendingPlants = {
   /** What a majority has of the commits' pending documents, as they are stored, in pages of bounded size. */
   pages: (commits: readonly string[], plantsMax: number) => AsyncIterable<readonly unknown[]>;
-  /** Clears the marks of these very plants, and of no other member of their commits. */
+  /** Clears the pending flags of these very plants, and of no other member of their commits. */
   clear: (plants: readonly PlantDocument[]) => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type CreationEntry, creationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
@@ -16,11 +16,11 @@ export type ProcessingDeps = {
   on: { indexed: (plants: readonly PlantDocument[]) => void };
 };
 
-/** What became of one commit in a run. */
+/** What became of one commit in a batch. */
 export type CommitReport = { commit: string; plants: number; poison: PoisonPlant[] };
 
 /**
- * One run: whatever is pending of the commits is indexed, audited, and only then cleared. Every step may be repeated,
+ * One batch: whatever is pending of the commits is indexed, audited, and only then cleared. Every step may be repeated,
  * by several workers at once, without changing the end. A plant that cannot be processed is left out and reported.
  */
 export async function processCommits(
@@ -59,17 +59,17 @@ export async function processCommits(
 
 type Prepared = { plant: PlantDocument; search: SearchEntry; audit: CreationEntry };
 
-/** Lets go of the event loop in between: locks have to be renewed, and health answered, whatever the plants hold. */
+/** Yields to the event loop in between: locks have to be renewed, and health answered, whatever the plants hold. */
 async function prepareAll(page: readonly unknown[]): Promise<(Prepared | PoisonPlant)[]> {
   const prepared: (Prepared | PoisonPlant)[] = [];
   for (const [index, document] of page.entries()) {
-    if (index % PREPARED_AT_ONCE === PREPARED_AT_ONCE - 1) await breathe();
+    if (index % PREPARED_AT_ONCE === PREPARED_AT_ONCE - 1) await yieldToEventLoop();
     prepared.push(prepare(document));
   }
   return prepared;
 }
 
-/** The entries of one document, or why there are none: one document never fails another's run (E6). */
+/** The entries of one document, or why there are none: one document never fails another's batch (E6). */
 function prepare(document: unknown): Prepared | PoisonPlant {
   try {
     const plant = readPlant(document);

@@ -1,13 +1,25 @@
 import {
   CREATIONS_QUEUE,
-  type CreationJob,
+  type CreationJobData,
+  creationJob,
   creationJobId,
-  creationJobOptions,
-  PLANTS_CREATED,
+  type PLANTS_CREATED,
+  readCreationJob,
 } from '@plant-store/contracts/creation-job';
 import { lazyQueue } from '@plant-store/platform/lazy-queue';
+import { readQueueStatus } from '@plant-store/platform/queue-status';
+import { ErrorCode } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { CreationQueue } from './creation-queue.ts';
+
+/** Keys that a scan for orphaned jobs looks at in one step. */
+const SCANNED_AT_ONCE = 1_000;
+
+/** Another relay, or an operator, was faster. */
+function isNoLongerFailed(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === ErrorCode.JobNotInState || code === ErrorCode.JobNotExist;
+}
 
 /**
  * The creation jobs in BullMQ.
@@ -18,7 +30,7 @@ export function bullmqCreationQueue(
   prefix: string,
   onError: (error: unknown) => void,
 ): CreationQueue & { close: () => Promise<void> } {
-  const lazy = lazyQueue<CreationJob, typeof PLANTS_CREATED>(CREATIONS_QUEUE, redis, prefix, onError);
+  const lazy = lazyQueue<CreationJobData, typeof PLANTS_CREATED>(CREATIONS_QUEUE, redis, prefix, onError);
 
   async function queue() {
     if (redis.status !== 'ready') throw new Error('redis is unreachable');
@@ -28,53 +40,88 @@ export function bullmqCreationQueue(
   }
 
   return {
-    async status() {
-      const bullmq = await queue();
-      const [counts, paused, [oldest]] = await Promise.all([
-        bullmq.getJobCounts('waiting', 'active', 'failed', 'delayed'),
-        bullmq.isPaused(),
-        bullmq.getJobs(['wait'], 0, 0, true),
-      ]);
-      const { waiting = 0, active = 0, failed = 0, delayed = 0 } = counts;
-      const oldestWaitingMs = oldest === undefined ? 0 : Math.max(0, Date.now() - oldest.timestamp);
-      return { waiting, active, failed, delayed, paused, oldestWaitingMs };
+    status: async () => readQueueStatus(await queue()),
+
+    async newestWaiting() {
+      const [newest] = await (await queue()).getRanges(['wait'], 0, 0);
+      return newest;
     },
 
-    async ring(commits) {
-      const bullmq = await queue();
-      await bullmq.addBulk(
-        [...commits].map(([commit, plants]) => ({
-          name: PLANTS_CREATED,
-          data: { version: 1, commit, plants },
-          opts: { jobId: creationJobId(commit), ...creationJobOptions },
-        })),
+    isWaiting: async (jobId) => (await (await queue()).getJobState(jobId)) === 'waiting',
+
+    async commitsInHand() {
+      const jobs = await (await queue()).getActive();
+      return new Set(
+        jobs.flatMap(({ id, data }) => readCreationJob(id ?? '', data).commits.map(({ commit }) => commit)),
       );
     },
 
-    async releaseLost(commits) {
+    async taken(commits) {
       const bullmq = await queue();
-      const released = await Promise.all(
-        commits.map(async (commit) => {
-          const id = creationJobId(commit);
-          if ((await bullmq.getJobState(id)) !== 'unknown') return 0;
-          return bullmq.remove(id);
-        }),
-      );
-      return released.reduce((sum, count) => sum + count, 0);
+      const exists = redis.pipeline();
+      for (const commit of commits) exists.exists(bullmq.toKey(creationJobId(commit)));
+      const replies = (await exists.exec()) ?? [];
+      const failure = replies.find(([error]) => error !== null);
+      if (failure?.[0]) throw failure[0];
+      return new Set(commits.filter((_, index) => replies[index]?.[1] === 1));
     },
 
-    async retryFailed(jobsMax) {
+    async anyOrphaned(commits) {
       const bullmq = await queue();
-      const ids = await bullmq.getRanges(['failed'], 0, jobsMax - 1, true);
-      const driven = await Promise.allSettled(
-        ids.map(async (id) => {
-          const job = await bullmq.getJob(id);
-          // Redis evicted the job and kept its id: nothing to drive, and it would count as failed for ever.
-          if (job === undefined) await bullmq.remove(id);
-          else await job.retry('failed');
-        }),
+      const states = await Promise.all(commits.map((commit) => bullmq.getJobState(creationJobId(commit))));
+      return states.includes('unknown');
+    },
+
+    removeOrphaned: async () => (await queue()).removeOrphanedJobs(SCANNED_AT_ONCE),
+
+    async publish(jobs) {
+      await (await queue()).addBulk(jobs.map((commits) => creationJob(commits)));
+    },
+
+    async failed(start, jobsMax) {
+      const bullmq = await queue();
+      const reply = await redis.zrange(
+        bullmq.toKey('failed'),
+        String(start),
+        String(start + jobsMax - 1),
+        'WITHSCORES',
       );
-      return driven.filter(({ status }) => status === 'fulfilled').length;
+      return Array.from({ length: reply.length / 2 }, (_, index) => ({
+        id: reply[2 * index] as string,
+        failedAt: reply[2 * index + 1] as string,
+      }));
+    },
+
+    async attempts(jobIds) {
+      const bullmq = await queue();
+      const read = redis.pipeline();
+      for (const id of jobIds) read.hget(bullmq.toKey(id), 'atm');
+      const replies = (await read.exec()) ?? [];
+      return jobIds.map((_, index) => Number(replies[index]?.[1] ?? 0));
+    },
+
+    async retry(jobId) {
+      const bullmq = await queue();
+      const job = await bullmq.getJob(jobId);
+      if (job === undefined) {
+        // Redis evicted the job and kept its id: it would count as failed for ever.
+        await bullmq.remove(jobId);
+        return 'gone';
+      }
+      const { commits } = readCreationJob(jobId, job.data);
+      if (commits.length === 0) return 'foreign';
+      if (commits.length > 1) {
+        await bullmq.remove(jobId);
+        await bullmq.addBulk(commits.map((commit) => creationJob([commit])));
+        return 'split';
+      }
+      try {
+        await job.retry('failed');
+        return 'retried';
+      } catch (error) {
+        if (isNoLongerFailed(error)) return 'gone';
+        throw error;
+      }
     },
 
     dropWaiting: async () => (await queue()).drain(),

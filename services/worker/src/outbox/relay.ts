@@ -1,31 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isFullJob, type PendingCommit } from '@plant-store/contracts/creation-job';
+import { createBacklog } from './backlog.ts';
 import type { CreationQueue } from './creation-queue.ts';
-import { createMarkMemory, type DueCommit } from './mark-memory.ts';
-import type { PendingMarks } from './pending-marks.ts';
+import type { PendingCommits } from './pending-commits.ts';
+import { createPublicationMemory, type DueCommit } from './publication-memory.ts';
+import { createRetries } from './retries.ts';
 
-/** A sweep looks at so many pages of marks, at one while jobs wait in crowds; the next one goes on where it ended. */
+/** A sweep looks at so many pages of pending commits, at one while workers are behind; the next one goes on there. */
 const PAGES_MAX = 10;
-/** Commits remembered between sweeps: about 20 MB. */
-const REMEMBERED_MAX = 100_000;
-/** Rings fill the queue up to so many waiting jobs: what waits longer behind others has not been lost. */
-const WAITING_JOBS_MAX = 5_000;
-/** Rings of a sweep in any case, so that a commit whose job was lost is not hidden by a backlog. */
-const RINGS_MIN = 100;
-/** Rings sent together. */
-const RING_PAGE = 250;
-/** A commit that stays after so many rings may be held by the id of a lost job. */
-const RINGS_BEFORE_RELEASE = 2;
-const RELEASES_MAX = 50;
-/** Failed jobs are driven again so often, and so many at a time; a poison plant's job fails as often. */
-const RETRY_MS = 10_000;
-const RETRIES_MAX = 500;
+/** Commits remembered between sweeps: about 35 MB. */
+const REMEMBERED_MAX = 200_000;
+/** Commits whose ids are looked up, and which are published, together. */
+const PUBLISHED_AT_ONCE = 1_000;
 /** The longest pause, after errors. */
 const PAUSE_MS_MAX = 10_000;
 /** A sweep in flight is given so long at a close; ending it anywhere does no harm. */
 const CLOSE_MS_MAX = 5_000;
 
 export type RelayDeps = {
-  marks: PendingMarks;
+  pending: PendingCommits;
   queue: CreationQueue;
   intervalMs: number;
   ageMs: number;
@@ -33,97 +26,124 @@ export type RelayDeps = {
   now: () => number;
   random: () => number;
   on: {
-    swept: (pending: { plants: number; oldestMs: number }) => void;
-    rang: (commits: number) => void;
-    released: (commits: number) => void;
+    /** What a sweep saw: how many plants are pending, and for how long the oldest has been. */
+    looked: (pending: { plants: number; oldestMs: number }) => void;
+    published: (commits: number) => void;
+    orphansRemoved: (jobs: number) => void;
     retried: (jobs: number) => void;
+    swept: () => void;
     failed: (error: unknown) => void;
   };
 };
 
 /**
- * The other end of the outbox: rings again for commits whose plants have stayed pending, and drives every failed
- * creation job again, marks or no marks (without, a failed job with nothing pending would stay for ever). Whatever
- * Redis lost, comes back this way. Goes on until it is stopped, through every outage.
+ * The other end of the outbox: publishes commits whose plants have stayed pending, and retries failed creation jobs.
+ * Whatever Redis lost, comes back this way. Goes on until it is stopped, through every outage.
  */
 export function startRelay(deps: RelayDeps): { close: () => Promise<void> } {
   const stop = new AbortController();
   const sweep = createSweep(deps);
 
-  async function run(): Promise<void> {
+  async function sweepOnAndOn(): Promise<void> {
     let pauseMs = deps.intervalMs;
     while (!stop.signal.aborted) {
       try {
         await sweep();
+        deps.on.swept();
         pauseMs = deps.intervalMs;
       } catch (error) {
         deps.on.failed(error);
         pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
       }
-      // Relays of several workers drift apart, so that they do not all ring at once.
+      // Relays of several workers drift apart, so that they do not all publish the same at once.
       const jitter = 1 + deps.random() / 4;
       await pause(pauseMs * jitter, undefined, { signal: stop.signal }).catch(() => {});
     }
   }
 
-  const running = run();
+  const sweeping = sweepOnAndOn();
   return {
     close: () => {
       stop.abort();
-      return Promise.race([running, pause(CLOSE_MS_MAX, undefined, { ref: false })]);
+      return Promise.race([sweeping, pause(CLOSE_MS_MAX, undefined, { ref: false })]);
     },
   };
 }
 
-function createSweep({ marks, queue, ageMs, now, on }: RelayDeps): () => Promise<void> {
-  const memory = createMarkMemory(ageMs, REMEMBERED_MAX);
+function createSweep({ pending, queue, ageMs, now, on }: RelayDeps): () => Promise<void> {
+  const memory = createPublicationMemory(ageMs, REMEMBERED_MAX);
+  const backlog = createBacklog(queue, now);
+  const retries = createRetries(queue, ageMs, now);
   let position: string | undefined;
-  let crowded = false;
-  let retryAt = 0;
+  let behind = false;
 
   return async () => {
-    const due = await readMarks(crowded ? 1 : PAGES_MAX);
-    const { waiting } = await queue.status();
-    crowded = waiting > RINGS_MIN;
-    await ring(due.slice(0, Math.max(RINGS_MIN, WAITING_JOBS_MAX - waiting)));
-    if (now() >= retryAt) await retry();
+    // The queue first: a commit that still has pending plants after its job was seen to be nowhere, has lost it.
+    const queued = await lookAtQueue().catch((error: unknown) => ({ error }));
+    const due = await lookAtPending(behind ? 1 : PAGES_MAX);
+    if ('error' in queued) throw queued.error;
+
+    behind = now() - queued.caughtUpTo > ageMs;
+    await publish(
+      due.filter(({ commit, dueAt }) => dueAt <= queued.caughtUpTo && !queued.inHand.has(commit)),
+    );
+    const retried = await retries.retryDue();
+    if (retried > 0) on.retried(retried);
   };
 
-  async function readMarks(pagesMax: number): Promise<DueCommit[]> {
+  async function lookAtQueue() {
+    const caughtUpTo = await backlog.caughtUpTo();
+    const inHand = memory.anyDue(now()) ? await queue.commitsInHand() : new Set<string>();
+    return { caughtUpTo, inHand };
+  }
+
+  async function lookAtPending(pagesMax: number): Promise<DueCommit[]> {
     const due: DueCommit[] = [];
     let plants = 0;
     for (let pages = 0; pages < pagesMax; pages++) {
-      const page = await marks.page(position);
+      const page = await pending.page(position);
       due.push(...memory.saw(page.commits, now()));
-      plants += page.plants;
+      for (const commit of page.commits) plants += commit.plants;
       position = page.next;
       if (position === undefined) {
         memory.passed();
         break;
       }
     }
-    on.swept({ plants, oldestMs: memory.oldestMs(now()) });
+    on.looked({ plants, oldestMs: memory.oldestMs(now()) });
     return due;
   }
 
-  async function ring(rings: readonly DueCommit[]): Promise<void> {
-    const unheard = rings.filter((commit) => commit.rings >= RINGS_BEFORE_RELEASE).slice(0, RELEASES_MAX);
-    const released = unheard.length === 0 ? 0 : await queue.releaseLost(unheard.map(({ commit }) => commit));
-    if (released > 0) on.released(released);
-
-    for (let start = 0; start < rings.length; start += RING_PAGE) {
-      const page = new Map(
-        rings.slice(start, start + RING_PAGE).map(({ commit, plants }) => [commit, plants]),
-      );
-      await queue.ring(page);
-      memory.rang(page.keys(), now());
-      on.rang(page.size);
+  /** A commit whose own job waits, is in hand or failed is left alone: that job comes to it by itself. */
+  async function publish(due: readonly DueCommit[]): Promise<void> {
+    for (let start = 0; start < due.length; start += PUBLISHED_AT_ONCE) {
+      const page = due.slice(start, start + PUBLISHED_AT_ONCE);
+      const taken = await takenIds(page.map(({ commit }) => commit));
+      const unpublished = page.filter(({ commit }) => !taken.has(commit));
+      await queue.publish(asJobs(unpublished));
+      memory.published(page, now());
+      if (unpublished.length > 0) on.published(unpublished.length);
     }
   }
 
-  async function retry(): Promise<void> {
-    const retried = await queue.retryFailed(RETRIES_MAX);
-    retryAt = now() + RETRY_MS;
-    if (retried > 0) on.retried(retried);
+  /** Jobs that are in no list, as when Redis has lost one, never come: they go, so that their ids are free again. */
+  async function takenIds(commits: readonly string[]): Promise<ReadonlySet<string>> {
+    const taken = await queue.taken(commits);
+    if (taken.size === 0 || !(await queue.anyOrphaned([...taken]))) return taken;
+    const removed = await queue.removeOrphaned();
+    if (removed > 0) on.orphansRemoved(removed);
+    return queue.taken([...taken]);
   }
+}
+
+/** As few jobs as may be. */
+function asJobs(commits: readonly PendingCommit[]): PendingCommit[][] {
+  const jobs: PendingCommit[][] = [];
+  let job: PendingCommit[] = [];
+  for (const { commit, plants } of commits) {
+    if (job.length === 0) jobs.push(job);
+    job.push({ commit, plants });
+    if (isFullJob(job)) job = [];
+  }
+  return jobs;
 }

@@ -13,7 +13,7 @@ import type { PlantDocument } from '../../packages/contracts/src/plant-document.
 import { waitFor } from '../harness/wait-for.ts';
 
 /** Waits until no plant is pending, but for those named. */
-export async function untilSettled(
+export async function untilProcessed(
   database: Db,
   { withinMs = 15_000, but = [] as bigint[] } = {},
 ): Promise<void> {
@@ -25,23 +25,23 @@ export async function untilSettled(
 }
 
 /**
- * Asserts what must hold once a system has settled (E1–E3): every plant but those named is indexed with its content and
- * audited exactly once, nothing else is, no mark is left, and each chain is whole.
+ * Asserts what must hold once everything is processed (E1–E3): every plant but those named is indexed with its content and
+ * audited exactly once, nothing else is, no flag is left, and each chain is whole.
  */
-export async function expectSettled(database: Db, { but = [] as bigint[] } = {}): Promise<void> {
+export async function expectProcessed(database: Db, { but = [] as bigint[] } = {}): Promise<void> {
   const plants = await database.collection<PlantDocument>('plants').find().sort({ _id: 1 }).toArray();
-  const settled = plants.filter(({ _id }) => !but.includes(_id));
-  expect(settled.filter(({ pending }) => pending !== undefined)).toEqual([]);
+  const processed = plants.filter(({ _id }) => !but.includes(_id));
+  expect(processed.filter(({ pending }) => pending !== undefined)).toEqual([]);
   expect(plants.filter(({ _id, pending }) => but.includes(_id) && pending !== true)).toEqual([]);
 
   const index = await database.collection<SearchEntry>('plant_search').find().sort({ _id: 1 }).toArray();
   expect(index.map(({ _id, name, tag }) => ({ _id, name, tag }))).toEqual(
-    settled.map(({ _id, name, tag }) => ({ _id, name, tag })),
+    processed.map(({ _id, name, tag }) => ({ _id, name, tag })),
   );
 
   const blocks = await readChains(database);
   const audited = blocks.flatMap(({ entries }) => entries.map(({ event }) => event as bigint));
-  expect(audited.toSorted(byValue)).toEqual(settled.map(({ _id }) => _id));
+  expect(audited.toSorted(byValue)).toEqual(processed.map(({ _id }) => _id));
 }
 
 /** The stored blocks by chain and height, each chain checked: heights without a gap, every hash as it must be. */

@@ -34,7 +34,7 @@ export function sealing(
   };
 }
 
-/** The steps of a run on the real database, as one worker's. */
+/** The steps of a batch on the real database, as one worker's. */
 export function processing(
   client: MongoClient,
   database: string,

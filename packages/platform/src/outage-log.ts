@@ -1,0 +1,20 @@
+import type { Logger } from './logger.ts';
+
+export type OutageLog = { fails: (reason: unknown) => void; works: () => void };
+
+/** One line when something begins to fail and one when it works again, however often it fails in between. */
+export function outageLog(logger: Logger, lines: { began: string; ended: string }): OutageLog {
+  let since: number | undefined;
+  return {
+    fails(reason) {
+      if (since !== undefined) return;
+      since = performance.now();
+      logger.warn({ reason: reason instanceof Error ? reason.message : String(reason) }, lines.began);
+    },
+    works() {
+      if (since === undefined) return;
+      logger.info({ outageMs: Math.round(performance.now() - since) }, lines.ended);
+      since = undefined;
+    },
+  };
+}
