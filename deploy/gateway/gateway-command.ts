@@ -11,10 +11,12 @@ type GatewayAddress = { host: string; port: number };
 /** What differs between places; README.md lists every setting that `settings` may name besides. */
 export type GatewayOptions = {
   listen: GatewayAddress;
-  /** `/livez`, `/readyz` (an API replica answers) and `/status` (stub_status), for operators. */
+  /** `/livez`, `/readyz` (an API replica is ready) and `/status` (stub_status), for operators. */
   internal: GatewayAddress;
   /** `host:port` of each API replica, at least one. */
   upstreams: readonly string[];
+  /** `host:port` of each replica's internal listener, whose `/readyz` decides that of the gateway. */
+  readinessUpstreams: readonly string[];
   /** Configuration, pid file, temporary files and access log; made when absent, one for each gateway. */
   directory: string;
   /** `directory` holds tls.crt and tls.key; `listen` then only redirects to `publicPort` (default: its own port). */
@@ -61,11 +63,12 @@ export async function nginxVersion(): Promise<string | undefined> {
 }
 
 function gatewaySettings(options: GatewayOptions): Record<string, string> {
-  const { listen, internal, upstreams, directory, tls, settings } = options;
+  const { listen, internal, upstreams, readinessUpstreams, directory, tls, settings } = options;
   return {
     GATEWAY_LISTEN: address(listen),
     GATEWAY_INTERNAL_LISTEN: address(internal),
     GATEWAY_UPSTREAMS: upstreams.join(' '),
+    GATEWAY_READINESS_UPSTREAMS: readinessUpstreams.join(' '),
     GATEWAY_DIRECTORY: directory,
     GATEWAY_ACCESS_LOG: `${directory}/access.log`,
     // On one's own machine every request has one address, and a line for each success would fill the disk.

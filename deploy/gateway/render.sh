@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes the gateway's nginx configuration to standard output, from nginx.conf.template and the GATEWAY_* settings
-# (README.md lists them). The same file serves npm start, compose and Kubernetes; what differs between releases of
-# nginx is decided here. A setting that cannot be used ends it with one line on standard error and exit code 1.
+# (README.md lists them). The same files serve npm start, compose and Kubernetes; what differs between releases of
+# nginx, and between sizes of container, is decided here. A setting that cannot be used ends it with one line on standard error and exit code 1.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,7 @@ fail() {
   printf 'gateway: %s\n' "$1" >&2
   exit 1
 }
+. "$here/capacity.sh"
 
 export GATEWAY_NGINX="${GATEWAY_NGINX:-nginx}"
 export GATEWAY_DIRECTORY="${GATEWAY_DIRECTORY:-/tmp/gateway}"
@@ -20,29 +21,35 @@ export GATEWAY_TLS_LISTEN="${GATEWAY_TLS_LISTEN:-8443}"
 export GATEWAY_TLS_PORT="${GATEWAY_TLS_PORT:-443}"
 export GATEWAY_TLS_DIRECTORY="${GATEWAY_TLS_DIRECTORY:-}"
 export GATEWAY_UPSTREAMS="${GATEWAY_UPSTREAMS:-}"
+export GATEWAY_READINESS_UPSTREAMS="${GATEWAY_READINESS_UPSTREAMS:-}"
 export GATEWAY_TRUSTED_PROXIES="${GATEWAY_TRUSTED_PROXIES:-}"
 export GATEWAY_LIMITS="${GATEWAY_LIMITS:-on}"
 export GATEWAY_RATE="${GATEWAY_RATE:-1000}"
 export GATEWAY_BURST="${GATEWAY_BURST:-2000}"
 export GATEWAY_CONNECTIONS="${GATEWAY_CONNECTIONS:-512}"
+export GATEWAY_HEAD_TIMEOUT="${GATEWAY_HEAD_TIMEOUT:-5s}"
 export GATEWAY_CLIENT_TIMEOUT="${GATEWAY_CLIENT_TIMEOUT:-10s}"
 export GATEWAY_IDLE_TIMEOUT="${GATEWAY_IDLE_TIMEOUT:-60s}"
-export GATEWAY_WORKERS="${GATEWAY_WORKERS:-auto}"
-export GATEWAY_WORKER_CONNECTIONS="${GATEWAY_WORKER_CONNECTIONS:-4096}"
+export GATEWAY_MEMORY="${GATEWAY_MEMORY:-}"
+export GATEWAY_WORKERS="${GATEWAY_WORKERS:-1}"
+export GATEWAY_WORKER_CONNECTIONS="${GATEWAY_WORKER_CONNECTIONS:-}"
 export GATEWAY_LOG="${GATEWAY_LOG:-all}"
 export GATEWAY_ACCESS_LOG="${GATEWAY_ACCESS_LOG:-/dev/stdout}"
 export GATEWAY_ERROR_LEVEL="${GATEWAY_ERROR_LEVEL:-crit}"
 
+[ -n "$GATEWAY_MEMORY" ] || GATEWAY_MEMORY=$(default_memory_mib 512)
 [ -n "$GATEWAY_UPSTREAMS" ] || fail 'GATEWAY_UPSTREAMS is required: host:port of each API replica, separated by spaces'
 case $GATEWAY_LIMITS in on | off) ;; *) fail "GATEWAY_LIMITS must be on or off, not '$GATEWAY_LIMITS'" ;; esac
 case $GATEWAY_LOG in all | failures | off) ;; *) fail "GATEWAY_LOG must be all, failures or off, not '$GATEWAY_LOG'" ;; esac
-for name in GATEWAY_RATE GATEWAY_BURST GATEWAY_CONNECTIONS GATEWAY_WORKER_CONNECTIONS GATEWAY_TLS_PORT; do
+for name in GATEWAY_RATE GATEWAY_BURST GATEWAY_CONNECTIONS GATEWAY_MEMORY GATEWAY_WORKERS GATEWAY_WORKER_CONNECTIONS \
+  GATEWAY_TLS_PORT; do
   eval "value=\$$name"
+  [ "$name$value" != GATEWAY_WORKER_CONNECTIONS ] || continue # is derived below
   case $value in '' | 0* | *[!0-9]*) fail "$name must be a whole number above 0, not '$value'" ;; esac
 done
 # What nginx would read as the end of a value is refused, so that a setting cannot bring directives of its own.
-for name in GATEWAY_LISTEN GATEWAY_INTERNAL_LISTEN GATEWAY_TLS_LISTEN GATEWAY_UPSTREAMS GATEWAY_TRUSTED_PROXIES \
-  GATEWAY_CLIENT_TIMEOUT GATEWAY_IDLE_TIMEOUT GATEWAY_WORKERS GATEWAY_ERROR_LEVEL; do
+for name in GATEWAY_LISTEN GATEWAY_INTERNAL_LISTEN GATEWAY_TLS_LISTEN GATEWAY_UPSTREAMS GATEWAY_READINESS_UPSTREAMS \
+  GATEWAY_TRUSTED_PROXIES GATEWAY_HEAD_TIMEOUT GATEWAY_CLIENT_TIMEOUT GATEWAY_IDLE_TIMEOUT GATEWAY_ERROR_LEVEL; do
   eval "value=\$$name"
   case $value in *[!A-Za-z0-9.:_/\ \[\]-]*) fail "$name holds a character that does not belong there" ;; esac
 done
@@ -50,6 +57,13 @@ for name in GATEWAY_DIRECTORY GATEWAY_TLS_DIRECTORY GATEWAY_ACCESS_LOG; do
   eval "value=\$$name"
   case $value in *[\"\$\;\{\}\\]*) fail "$name holds a character that does not belong into a path" ;; esac
 done
+
+# The internal listener of each replica, on the port that the images give it.
+if [ -z "$GATEWAY_READINESS_UPSTREAMS" ]; then
+  for server in $GATEWAY_UPSTREAMS; do
+    GATEWAY_READINESS_UPSTREAMS="${GATEWAY_READINESS_UPSTREAMS:+$GATEWAY_READINESS_UPSTREAMS }${server%:*}:9464"
+  done
+fi
 
 # --- certificates -----------------------------------------------------------------------------------------------
 export GATEWAY_TLS='' GATEWAY_TLS_PUBLIC_PORT=''
@@ -72,20 +86,36 @@ at_least() {
 at_least 1.22.0 || fail "nginx $version is too old: install 1.22 or newer"
 export GATEWAY_HTTP2_DIRECTIVE=''
 if at_least 1.25.1; then GATEWAY_HTTP2_DIRECTIVE=on; fi
+# Requests on one TLS connection. Releases before 1.25.3 do not see a client that opens and resets streams without end
+# (CVE-2023-44487); a connection that ends after 1,000 of them bounds what it gets out of that.
+export GATEWAY_TLS_REQUESTS=1000
+if at_least 1.25.3; then GATEWAY_TLS_REQUESTS=100000; fi
 
 # A name behind which replicas come and go is resolved again by 1.27.3 and newer; older ones ask once, at start.
 export GATEWAY_RESOLVE='' GATEWAY_RESOLVER=''
-if printf '%s' "$GATEWAY_UPSTREAMS" | grep -q '[A-Za-z]' && at_least 1.27.3; then
+if printf '%s' "$GATEWAY_UPSTREAMS $GATEWAY_READINESS_UPSTREAMS" | grep -q '[A-Za-z]' && at_least 1.27.3; then
   GATEWAY_RESOLVE=' resolve'
   # The first one alone: nginx would ask all of them in turn, and the others may never have heard of a container.
   GATEWAY_RESOLVER=$(awk '$1 == "nameserver" { print $2 ~ /:/ ? "[" $2 "]" : $2; exit }' /etc/resolv.conf)
 fi
 
-# One open file for each connection, and some for logs and listeners, as far as the system lets us.
-GATEWAY_OPEN_FILES=$((GATEWAY_WORKER_CONNECTIONS + 64))
+# --- how much it takes on ---------------------------------------------------------------------------------------
+# Some open files are for logs and listeners.
+FILES_BESIDES=64
 hard_limit=$(ulimit -Hn)
+if [ -z "$GATEWAY_WORKER_CONNECTIONS" ]; then
+  connections=$(connections_within "$GATEWAY_MEMORY" "$GATEWAY_WORKERS" "$GATEWAY_TLS")
+  [ "$connections" -ge 256 ] || fail "GATEWAY_MEMORY is too little: $GATEWAY_MEMORY MiB serve $connections connections, at least 256 are needed"
+  GATEWAY_WORKER_CONNECTIONS=$((connections / GATEWAY_WORKERS))
+  if [ "$hard_limit" != unlimited ] && [ "$hard_limit" -lt $((GATEWAY_WORKER_CONNECTIONS + FILES_BESIDES)) ]; then
+    GATEWAY_WORKER_CONNECTIONS=$((hard_limit - FILES_BESIDES))
+  fi
+fi
+export GATEWAY_OPEN_FILES=$((GATEWAY_WORKER_CONNECTIONS + FILES_BESIDES))
 if [ "$hard_limit" != unlimited ] && [ "$hard_limit" -lt "$GATEWAY_OPEN_FILES" ]; then GATEWAY_OPEN_FILES=$hard_limit; fi
-export GATEWAY_OPEN_FILES
+# Each request needs a second connection, to a replica, and not every body may be a large one.
+export GATEWAY_REQUESTS_MAX=$((GATEWAY_WORKER_CONNECTIONS * GATEWAY_WORKERS / 2))
+export GATEWAY_LARGE_BODIES_MAX=$((GATEWAY_REQUESTS_MAX / 4))
 
 # Workers of a master that runs as root would be "nobody", who cannot reach a private directory.
 export GATEWAY_ROOT=''

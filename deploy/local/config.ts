@@ -1,5 +1,6 @@
 import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
 import { str } from 'envalid';
+import { SERVER_CHOICES } from './servers/binaries/server-binary.ts';
 
 export type LocalConfig = {
   dataDir: string;
@@ -31,6 +32,7 @@ const settings = {
   API_REPLICAS: wholeNumber(1, 64)({ default: 1 }),
   WORKER_REPLICAS: wholeNumber(0, 64)({ default: 1 }),
   GATEWAY: str({ choices: ['auto', 'off', 'required'] as const, default: 'auto' }),
+  SERVERS: str({ choices: SERVER_CHOICES, default: 'auto' }),
   MONGODB_URL: optional(),
   REDIS_URL: optional(),
   AUTH_SECRET: optional(),

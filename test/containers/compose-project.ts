@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { freePort } from '@plant-store/local/servers/free-port';
+import { execa } from 'execa';
 import { type Container, containersOf, engineIsReachable } from './engine.ts';
 
-const run = promisify(execFile);
 const root = new URL('../../', import.meta.url).pathname;
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
  * What runs compose files here: COMPOSE_COMMAND where it is set, else `docker compose`. Undefined without it or without
@@ -25,8 +22,8 @@ async function findCompose(): Promise<readonly string[] | undefined> {
   // Whoever names one wants it used: if it does not work, the tests fail.
   if (given !== undefined && given !== '') return given.split(' ');
   const command = ['docker', 'compose'];
-  const installed = await run('docker', ['compose', 'version']).catch(() => undefined);
-  return installed !== undefined && (await engineIsReachable()) ? command : undefined;
+  const { failed } = await execa('docker', ['compose', 'version'], { reject: false });
+  return !failed && (await engineIsReachable()) ? command : undefined;
 }
 
 /** The system of docker-compose.yml under a name, ports and secrets of its own. */
@@ -52,13 +49,12 @@ export async function composeProject(): Promise<ComposeProject> {
   const directory = await mkdtemp(join(tmpdir(), 'plant-store-compose-'));
   const file = join(directory, '.env');
   const [port, opsPort] = await Promise.all([freePort(), freePort()]);
-  await run('sh', [join(root, 'deploy/docker/new-env.sh'), file]);
+  await execa('sh', [join(root, 'deploy/docker/new-env.sh'), file]);
   await appendFile(file, `PUBLIC_ADDRESS=127.0.0.1\nPORT=${port}\nOPS_PORT=${opsPort}\n`);
 
   const compose = async (...args: string[]) => {
     const all = [...before, '-p', name, '--env-file', file, '-f', 'docker-compose.yml', ...args];
-    const { stdout } = await run(program, all, { cwd: root, maxBuffer: OUTPUT_BYTES_MAX });
-    return stdout;
+    return (await execa(program, all, { cwd: root })).stdout;
   };
   return {
     name,

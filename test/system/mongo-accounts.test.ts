@@ -11,12 +11,14 @@ import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
 import { execa } from 'execa';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDatabase } from '../../services/ops/src/status/database-status.ts';
 import { testMongodArgs } from '../harness/local-servers.ts';
 import { postPlant } from '../harness/post-plant.ts';
 import { startProgram } from '../harness/program.ts';
 import { testQueue } from '../harness/servers.ts';
 import { TEST_SECRET } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { signedIn } from '../ops/visitor.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const passwords = { api: 'password-of-the-api', worker: 'password-of-the-worker', ops: 'password-of-ops' };
@@ -115,7 +117,7 @@ async function startServices(): Promise<AsyncDisposable & { url: string; opsUrl:
   return { url, opsUrl, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe('with an account for each service, and nothing else', { timeout: 60_000 }, () => {
+describe('with an account for each service, and nothing else', { timeout: 120_000 }, () => {
   test('a plant is stored, indexed and audited, and the console shows it', async () => {
     await using running = await startServices();
     expect((await postPlant(running.url, { id: 1n, name: 'fern' })).status).toBe(200);
@@ -129,7 +131,9 @@ describe('with an account for each service, and nothing else', { timeout: 60_000
     );
     expect(await db.collection('plant_search').countDocuments()).toBe(1);
     expect(await db.collection('audit_blocks').countDocuments()).toBe(1);
-    expect((await fetch(`${running.opsUrl}/sign-in`)).status).toBe(200);
+    const olga = await signedIn({ url: running.opsUrl }, { name: 'olga', password: 'password-of-olga' });
+    expect((await olga.see('/')).status).toBe(200);
+    expect(await as('ops', readDatabase)).toMatchObject({ plants: 1, pending: 0, chains: [{ entries: 1 }] });
   });
 
   test.each(services)('%s may do what its role names, and nothing else', async (service) => {

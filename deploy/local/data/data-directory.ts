@@ -5,7 +5,8 @@ import { StartError } from '../start-error.ts';
 
 /** Names in DATA_DIR. Everything of one local system lies there, readable by its owner alone. */
 export const files = {
-  lock: 'start.lock',
+  lock: 'lock',
+  processes: 'processes.json',
   run: 'run.json',
   token: 'token.json',
   authSecret: 'auth-secret',

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import getPort from 'get-port';
 
 /**
  * Below the ports that systems give to outgoing connections (Linux: from 32768): one of those could take the port of a
@@ -8,16 +9,15 @@ const RANGE = { first: 15_000, count: 17_000 };
 /** Processes that look at the same time begin at different places. */
 const STRIDE = 41;
 
-let next = (process.pid * STRIDE) % RANGE.count;
+/** A port of 127.0.0.1 that nothing listens on; never the same twice in one process. */
+export function freePort(): Promise<number> {
+  return getPort({ host: '127.0.0.1', port: candidates(), reserve: true });
+}
 
-/** A port of 127.0.0.1 that nothing listens on; never the same twice in one process, until all have been tried. */
-export async function freePort(): Promise<number> {
-  for (let tried = 0; tried < RANGE.count; tried++) {
-    const port = RANGE.first + next;
-    next = (next + 1) % RANGE.count;
-    if ((await listenFailure('127.0.0.1', port)) === undefined) return port;
+function* candidates(): Generator<number> {
+  for (let index = 0; index < RANGE.count; index++) {
+    yield RANGE.first + ((process.pid * STRIDE + index) % RANGE.count);
   }
-  throw new Error(`no port from ${RANGE.first} on is free`);
 }
 
 /** Listens for a moment. The error's code when that is refused, as EADDRINUSE. */

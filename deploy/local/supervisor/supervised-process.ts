@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LastWords } from '../servers/last-words.ts';
+import { execa } from 'execa';
+import { ProcessOutput } from '../servers/process-output.ts';
 import { untilResolved } from '../servers/until-resolved.ts';
 import { StartError } from '../start-error.ts';
 
-/** What is run as one process, and how it is told that it serves. */
+/** What is run as one process, and how it is known that it serves. */
 export type Part = {
   name: string;
   program: string;
@@ -15,13 +15,11 @@ export type Part = {
   url?: string;
   /** The signal that lets it drain. */
   stopSignal: NodeJS.Signals;
-  /** Asked again and again until it resolves. */
+  /** Tried until it resolves. */
   ready: (pid: number) => Promise<void>;
 };
 
 export type SupervisedProcess = {
-  part: Part;
-  pid: () => number;
   /** Resolves when it serves for the first time. Rejects with a StartError when it ended before, and stays ended. */
   started: Promise<void>;
   /** Lets it drain and waits until it is gone. */
@@ -30,10 +28,10 @@ export type SupervisedProcess = {
 
 type Watcher = {
   log: Writable;
-  /** A line for the person in front of the terminal. */
-  say: (line: string) => void;
-  /** The pid is another one now. */
-  changed: () => void;
+  /** Is given a line for the person in front of the terminal. */
+  tell: (line: string) => void;
+  /** Is given the pid of each process that was started. */
+  launched: (pid: number) => void;
 };
 
 const READY_MS_MAX = 60_000;
@@ -45,48 +43,46 @@ const PAUSE_MS_MAX = 5_000;
 const STEADY_MS = 10_000;
 
 /** Runs a process, and runs it again with growing pauses whenever it ends, until `stop`. */
-export function supervise(part: Part, { log, say, changed }: Watcher): SupervisedProcess {
+export function supervise(part: Part, { log, tell, launched }: Watcher): SupervisedProcess {
   const started = Promise.withResolvers<void>();
-  const wake = new AbortController();
-  let child = launch(part, log);
+  const stopping = new AbortController();
   let served = false;
   let ends = 0;
+  let child = launch(part, log);
+  launched(child.pid);
 
   async function run(): Promise<void> {
     for (;;) {
       const servedSince = await serves(child);
       if (servedSince !== undefined) {
-        if (served) say(`${part.name} is back (pid ${child.pid})`);
+        if (served) tell(`${part.name} is back (pid ${child.pid})`);
         served = true;
         started.resolve();
       }
       const how = await child.gone;
-      if (wake.signal.aborted) return;
-      if (!served)
-        return started.reject(
-          new StartError(`${part.name} did not start: ${child.lastWords.reason().replace(/^[a-z]+: /, '')}`),
-        );
+      if (stopping.signal.aborted) return;
+      if (!served) {
+        const reason = child.output.reason().replace(/^[a-z]+: /, '');
+        return started.reject(new StartError(`${part.name} did not start: ${reason}`));
+      }
 
       const steady = servedSince !== undefined && performance.now() - servedSince > STEADY_MS;
       ends = steady ? 1 : ends + 1;
       const pauseMs = Math.min(PAUSE_MS_MIN * 2 ** (ends - 1), PAUSE_MS_MAX);
-      say(`${part.name} ended (${how}), it is started again in ${pauseMs / 1_000} s`);
-      await sleep(pauseMs, undefined, { signal: wake.signal }).catch(() => {});
-      if (wake.signal.aborted) return;
+      tell(`${part.name} ended (${how}), it is started again in ${pauseMs / 1_000} s`);
+      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
       child = launch(part, log);
-      changed();
+      launched(child.pid);
     }
   }
 
   /** When it began to serve, or undefined when it ended before. */
-  async function serves(current: Child): Promise<number | undefined> {
-    const over = () => current.ended() || wake.signal.aborted;
+  async function serves({ pid, ended }: Child): Promise<number | undefined> {
+    const over = () => ended() || stopping.signal.aborted;
+    const withinMs = served ? Number.POSITIVE_INFINITY : READY_MS_MAX;
     try {
-      const patience = {
-        withinMs: served ? Number.POSITIVE_INFINITY : READY_MS_MAX,
-        what: `${part.name} is ready`,
-      };
-      await untilResolved(() => part.ready(current.pid), { ...patience, unless: over });
+      await untilResolved(() => part.ready(pid), { withinMs, what: `${part.name} is ready`, unless: over });
       return over() ? undefined : performance.now();
     } catch (error) {
       if (!over()) started.reject(new StartError(`${(error as Error).message}: see ${part.name}'s log`));
@@ -96,12 +92,10 @@ export function supervise(part: Part, { log, say, changed }: Watcher): Supervise
 
   const finished = run();
   return {
-    part,
-    pid: () => child.pid,
     started: started.promise,
     stop: async () => {
-      wake.abort();
-      await child.end(part.stopSignal);
+      stopping.abort();
+      child.stop();
       await finished;
     },
   };
@@ -116,18 +110,22 @@ process.once('exit', () => {
 });
 
 /** In a process group of its own: Ctrl-C on the terminal is ours to handle, and what it has started ends with it. */
-function launch({ program, args, env }: Part, log: Writable) {
-  const child: ChildProcess = spawn(program, args, {
+function launch({ program, args, env, stopSignal }: Part, log: Writable) {
+  const child = execa(program, args, {
     env,
+    extendEnv: false,
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdin: 'ignore',
+    buffer: false,
+    reject: false,
+    killSignal: stopSignal,
+    forceKillAfterDelay: STOP_MS_MAX,
   });
-  const lastWords = new LastWords();
-  for (const output of [child.stdout, child.stderr]) {
-    output?.pipe(log, { end: false });
-    output?.on('data', (chunk: Buffer) => lastWords.hear(chunk));
+  const output = new ProcessOutput();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.pipe(log, { end: false });
+    stream.on('data', (chunk: Buffer) => output.add(chunk));
   }
-
   const killGroup = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
@@ -136,25 +134,13 @@ function launch({ program, args, env }: Part, log: Writable) {
     }
   };
   killers.add(killGroup);
-  const over = Promise.withResolvers<string>();
-  child.once('close', (code, signal) => over.resolve(signal ?? `exit code ${code}`));
-  child.once('exit', killGroup);
-  child.once('error', (error) => {
-    lastWords.hear(Buffer.from(`${error.message}\n`));
-    over.resolve(error.message);
+  child.nodeChildProcess.once('exit', killGroup);
+  let over = false;
+  const gone = child.then(({ signal, exitCode, originalMessage }) => {
+    over = true;
+    killers.delete(killGroup);
+    if (exitCode === undefined && signal === undefined) output.add(Buffer.from(`${originalMessage}\n`));
+    return signal ?? (exitCode === undefined ? 'it could not be run' : `exit code ${exitCode}`);
   });
-  void over.promise.then(() => killers.delete(killGroup));
-
-  return {
-    pid: child.pid ?? 0,
-    lastWords,
-    gone: over.promise,
-    ended: () => child.pid === undefined || child.exitCode !== null || child.signalCode !== null,
-    end: async (signal: NodeJS.Signals) => {
-      const impatience = setTimeout(killGroup, STOP_MS_MAX);
-      child.kill(signal);
-      await over.promise;
-      clearTimeout(impatience);
-    },
-  };
+  return { pid: child.pid ?? 0, output, gone, ended: () => over, stop: () => child.kill() };
 }

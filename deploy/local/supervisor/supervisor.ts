@@ -1,14 +1,24 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { logFile } from './log-files.ts';
-import { type Part, type SupervisedProcess, supervise } from './supervised-process.ts';
+import { type Part, supervise } from './supervised-process.ts';
+
+export type RunningProcess = { name: string; pid: number; url?: string };
 
 export type Supervisor = {
   /** Resolves when every part serves. Rejects with the first StartError. */
   started: Promise<void>;
-  processes: () => { name: string; pid: number; url?: string }[];
   /** Lets each stage drain, the last one first, and waits until all of it is gone. */
   stop: () => Promise<void>;
+};
+
+type Watcher = {
+  /** The directory of the log files. */
+  logs: string;
+  /** Is given a line for the person in front of the terminal. */
+  tell: (line: string) => void;
+  /** Is given all processes whenever one was started. */
+  changed: (processes: RunningProcess[]) => void;
 };
 
 /**
@@ -17,23 +27,27 @@ export type Supervisor = {
  */
 export function startSupervisor(
   stages: readonly (readonly Part[])[],
-  { logs, say, changed }: { logs: string; say: (line: string) => void; changed: () => void },
+  { logs, tell, changed }: Watcher,
 ): Supervisor {
   const open: Writable[] = [];
-  const started: SupervisedProcess[][] = stages.map((parts) =>
+  const running = new Map<string, RunningProcess>();
+
+  const supervised = stages.map((parts) =>
     parts.map((part) => {
-      const log = logFile(logs, part.name, say);
+      const log = logFile(logs, part.name, tell);
       open.push(log);
-      return supervise(part, { log, say, changed });
+      const { name, url } = part;
+      const launched = (pid: number) => {
+        running.set(name, { name, pid, ...(url !== undefined && { url }) });
+        changed([...running.values()]);
+      };
+      return supervise(part, { log, tell, launched });
     }),
   );
-  const all = started.flat();
   return {
-    started: Promise.all(all.map((process) => process.started)).then(() => undefined),
-    processes: () =>
-      all.map(({ part: { name, url }, pid }) => ({ name, pid: pid(), ...(url !== undefined && { url }) })),
+    started: Promise.all(supervised.flat().map(({ started }) => started)).then(() => undefined),
     stop: async () => {
-      for (const stage of started.toReversed()) await Promise.all(stage.map((process) => process.stop()));
+      for (const stage of supervised.toReversed()) await Promise.all(stage.map(({ stop }) => stop()));
       await Promise.all(open.map((log) => finished(log.end())));
     },
   };

@@ -59,6 +59,7 @@ export async function apiBehindGateway(
     listen: address,
     internal,
     upstreams: ports.map((port) => `127.0.0.1:${port}`),
+    readinessUpstreams: api.map(({ url }) => new URL(url).host),
     directory: join(dataDir, 'gateway'),
   });
   const url = `http://${internal.host}:${internal.port}`;
@@ -84,8 +85,11 @@ export function apiAlone({ host, port }: Address, replicas: number, env: NodeJS.
   }));
 }
 
-async function apiReplicas(replicas: number, env: (index: number) => NodeJS.ProcessEnv): Promise<Part[]> {
-  const parts: Part[] = [];
+async function apiReplicas(
+  replicas: number,
+  env: (index: number) => NodeJS.ProcessEnv,
+): Promise<(Part & { url: string })[]> {
+  const parts: (Part & { url: string })[] = [];
   for (let index = 0; index < replicas; index++) {
     parts.push(service(`api-${index + 1}`, 'services/api/src/main.ts', await freePort(), env(index)));
   }

@@ -19,7 +19,12 @@ export function given(prefix: string): NodeJS.ProcessEnv {
 }
 
 /** One of our own services as a part: it serves when its internal listener says that it is ready. */
-export function service(name: string, main: string, internalPort: number, env: NodeJS.ProcessEnv): Part {
+export function service(
+  name: string,
+  main: string,
+  internalPort: number,
+  env: NodeJS.ProcessEnv,
+): Part & { url: string } {
   const url = `http://127.0.0.1:${internalPort}`;
   return {
     name,

@@ -29,8 +29,16 @@ const FIRST_CONNECTION_POLL_MS = 20;
 
 export type RunningApi = { url: string; internalUrl: string; close: () => Promise<void> };
 
-/** Puts one API replica together and starts it. Neither MongoDB nor Redis has to be there yet. */
-export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: Logger): Promise<RunningApi> {
+/**
+ * Puts one API replica together and starts it. Neither MongoDB nor Redis has to be there yet.
+ * @param stopping ends the start before it listens.
+ */
+export async function startApi(
+  config: ApiConfig,
+  secrets: ApiSecrets,
+  logger: Logger,
+  stopping?: AbortSignal,
+): Promise<RunningApi> {
   await using started = new AsyncDisposableStack();
   const registry = createRegistry('api');
   const now = () => performance.now();
@@ -94,7 +102,8 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
   started.defer(() => internal.close());
   started.defer(() => app.close());
 
-  await firstConnection(mongo);
+  await firstConnection(mongo, stopping);
+  stopping?.throwIfAborted();
   const { host, port, reusePort } = config.http;
   const url = await app.listen({ host, port, reusePort } as FastifyListenOptions);
   started.defer(() => drain.run(app.server));
@@ -107,7 +116,8 @@ export async function startApi(config: ApiConfig, secrets: ApiSecrets, logger: L
  * A gateway sends to a replica as soon as it listens: one that restarts among others would refuse what they could store.
  * Where the database is down for all, it listens after a while and says so.
  */
-async function firstConnection(mongo: MongoClient): Promise<void> {
+async function firstConnection(mongo: MongoClient, stopping?: AbortSignal): Promise<void> {
   const deadline = performance.now() + FIRST_CONNECTION_MS_MAX;
-  while (performance.now() < deadline && !(await hasPrimary(mongo))) await pause(FIRST_CONNECTION_POLL_MS);
+  const over = () => stopping?.aborted === true || performance.now() >= deadline;
+  while (!over() && !(await hasPrimary(mongo))) await pause(FIRST_CONNECTION_POLL_MS);
 }

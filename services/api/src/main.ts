@@ -1,10 +1,7 @@
-import { createLogger } from '@plant-store/platform/logger';
 import { runService } from '@plant-store/platform/service';
-import { startApi } from './compose.ts';
-import { readApiConfig } from './config.ts';
 
 await runService('api', async () => {
-  const { config, secrets } = readApiConfig(process.env);
-  const logger = createLogger('api', config.instance, config.logLevel);
-  return { running: await startApi(config, secrets, logger), logger };
+  const { readApiConfig: readConfig } = await import('./config.ts');
+  const { startApi: start } = await import('./compose.ts');
+  return { readConfig, start };
 });

@@ -14,6 +14,7 @@ const options = {
   listen: { host: '127.0.0.1', port: 8080 },
   internal: { host: '::1', port: 8081 },
   upstreams: ['127.0.0.1:3001', '[::1]:3002'],
+  readinessUpstreams: ['127.0.0.1:9001', '[::1]:9002'],
   directory: '/tmp/a directory',
 };
 
@@ -28,6 +29,10 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     ['GATEWAY_RATE', '0'],
     ['GATEWAY_BURST', '1.5'],
     ['GATEWAY_CONNECTIONS', '-1'],
+    ['GATEWAY_WORKERS', 'auto'],
+    ['GATEWAY_MEMORY', '512m'],
+    ['GATEWAY_MEMORY', '40'],
+    ['GATEWAY_READINESS_UPSTREAMS', 'a:1; }'],
     ['GATEWAY_TLS_DIRECTORY', '/nowhere'],
     ['GATEWAY_NGINX', 'no-such-nginx'],
   ])('%s=%s ends the start with one line that names what is wrong, and exit code 1', async (name, value) => {
@@ -71,10 +76,12 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
   test('every address and every path with a space in it reaches nginx', async () => {
     const text = await renderGateway(options);
     for (const line of [
-      'listen 127.0.0.1:8080 default_server;',
+      'listen 127.0.0.1:8080 default_server backlog=4096;',
       'listen [::1]:8081 default_server;',
       'server 127.0.0.1:3001 max_fails=1 fail_timeout=1s;',
       'server [::1]:3002 max_fails=1 fail_timeout=1s;',
+      'server 127.0.0.1:9001 max_fails=0;',
+      'server [::1]:9002 max_fails=0;',
       'pid "/tmp/a directory/nginx.pid";',
     ]) {
       expect(text).toContain(line);

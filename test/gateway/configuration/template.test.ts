@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { expect, test } from 'vitest';
 
-const template = await readFile(
-  new URL('../../../deploy/gateway/nginx.conf.template', import.meta.url),
-  'utf8',
-);
+const read = (name: string) =>
+  readFile(new URL(`../../../deploy/gateway/${name}.conf.template`, import.meta.url), 'utf8');
+const ownAnswers = await read('own-answers');
+const template = (await read('nginx')) + ownAnswers;
 
 /** Statuses that HTTP has for a malformed request besides the catalogue's 400 (DESIGN: "HTTP's own"). */
 const httpsOwn = [400, 408, 414, 417, 421, 431];
@@ -32,8 +32,7 @@ test('every status that nginx can give by itself has a body of ours', () => {
     400, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 421, 429, 494, 495, 496, 497,
     500, 501, 502, 503, 504, 505, 507,
   ];
-  const api = template.slice(template.indexOf('every answer that nginx makes itself'));
-  const mapped = [...api.matchAll(/error_page ([\d ]+) = /g)].flatMap(([, codes]) =>
+  const mapped = [...ownAnswers.matchAll(/error_page ([\d ]+) = /g)].flatMap(([, codes]) =>
     (codes as string).split(' '),
   );
   expect(mapped.map(Number)).toEqual(expect.arrayContaining(nginxsOwn));

@@ -13,6 +13,8 @@ import { waitFor } from '../../harness/wait-for.ts';
 
 const READY_MS_MAX = 10_000;
 const LOSSES_OF_A_PORT_MAX = 3;
+/** For requests that a test left unanswered. */
+const DRAIN_MS_MAX = 2_000;
 
 /** Undefined where nginx is not installed: the suites of this folder are then skipped, and say so; CI fails. */
 export const installedNginx = await nginxVersion();
@@ -38,7 +40,11 @@ export type RunningGateway = AsyncDisposable & {
 
 type AccessLine = { status: number; reqId: string; seconds: number } & Record<string, unknown>;
 
-type Given = Pick<GatewayOptions, 'upstreams' | 'settings'> & { certificates?: string };
+type Given = Pick<GatewayOptions, 'upstreams' | 'settings'> & {
+  /** The upstreams themselves, when absent. */
+  readinessUpstreams?: readonly string[];
+  certificates?: string;
+};
 
 export async function startGateway(given: Given): Promise<RunningGateway> {
   for (let attempt = 1; ; attempt++) {
@@ -49,7 +55,12 @@ export async function startGateway(given: Given): Promise<RunningGateway> {
 }
 
 /** The running gateway, or what it wrote before it gave up. */
-async function tryStart({ upstreams, settings, certificates }: Given): Promise<RunningGateway | string> {
+async function tryStart({
+  upstreams,
+  readinessUpstreams = upstreams,
+  settings,
+  certificates,
+}: Given): Promise<RunningGateway | string> {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
   const [port, internalPort, tlsPort] = await Promise.all([freePort(), freePort(), freePort()]);
   const host = '127.0.0.1';
@@ -57,11 +68,12 @@ async function tryStart({ upstreams, settings, certificates }: Given): Promise<R
     listen: { host, port },
     internal: { host, port: internalPort },
     upstreams,
+    readinessUpstreams,
     directory,
     ...(certificates !== undefined && {
       tls: { directory: certificates, listen: { host, port: tlsPort } },
     }),
-    settings: { GATEWAY_WORKERS: '2', GATEWAY_WORKER_CONNECTIONS: '400', GATEWAY_LOG: 'all', ...settings },
+    settings: { GATEWAY_LOG: 'all', ...settings },
   });
   const child = spawn(command, args, {
     env: { ...process.env, ...env },
@@ -76,9 +88,9 @@ async function tryStart({ upstreams, settings, certificates }: Given): Promise<R
 
   const end = async () => {
     child.kill(stopSignal);
-    const impatience = setTimeout(() => child.kill('SIGTERM'), 2_000);
+    const drained = setTimeout(() => child.kill('SIGTERM'), DRAIN_MS_MAX);
     await ended;
-    clearTimeout(impatience);
+    clearTimeout(drained);
     await rm(directory, { recursive: true });
   };
   const state = await waitFor(

@@ -15,7 +15,6 @@ const answeredAt = new WeakMap<Socket, number>();
 
 const server = createServer((request, response) => {
   if (request.url === '/seen') return sendJson(response, { posts, late, gatewayIdleMs });
-  if (request.url === '/') return sendJson(response, { error: 3000, message: 'no such path' }, 404);
   posts++;
   response.once('finish', () => answeredAt.set(request.socket, performance.now()));
   void answer(request, response);

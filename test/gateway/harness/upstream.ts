@@ -43,7 +43,7 @@ export async function startUpstream({ port = 0, backlog = 511 } = {}): Promise<U
     env: { ...process.env, PORT: String(port), BACKLOG: String(backlog) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const gone = once(child, 'exit');
+  const gone = once(child, 'close');
   const [line] = await Promise.race([
     once(createInterface(child.stdout), 'line') as Promise<[string]>,
     gone.then(() => Promise.reject(new Error('the upstream did not start'))),

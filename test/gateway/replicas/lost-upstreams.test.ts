@@ -140,15 +140,6 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     expect(idleMs).toBeGreaterThan(1_800);
     expect(idleMs).toBeLessThan(4_000);
   });
-
-  test('readiness: an API that answers makes the gateway ready, none makes it unready', async () => {
-    const upstream = await startUpstream();
-    await using gateway = await startGateway({ upstreams: [upstream.address] });
-    expect((await fetch(`${gateway.internalUrl}/readyz`)).status).toBe(200);
-    await upstream.kill();
-    expect((await fetch(`${gateway.internalUrl}/readyz`)).status).toBe(503);
-    expect((await fetch(`${gateway.internalUrl}/livez`)).status).toBe(200);
-  });
 });
 
 function create(url: string, headers: Record<string, string> = {}): Promise<Response> {

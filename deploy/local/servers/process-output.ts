@@ -1,11 +1,11 @@
 const LINES_MAX = 50;
 
-/** The last lines a process wrote, and out of them the one a person needs when it has ended. */
-export class LastWords {
+/** The last lines that a process wrote, and which of them says why it ended. */
+export class ProcessOutput {
   readonly #lines: string[] = [];
   #rest = '';
 
-  hear(chunk: Buffer): void {
+  add(chunk: Buffer): void {
     const lines = (this.#rest + chunk.toString()).split('\n');
     this.#rest = lines.pop() ?? '';
     this.#lines.push(...lines.filter((line) => line.trim() !== ''));
@@ -14,7 +14,8 @@ export class LastWords {
 
   /**
    * mongod writes JSON with a severity, and its first error causes the others. Node prints an error's name and message
-   * before its stack. nginx and the services complain in words, and the last ones count; Redis marks them with '#'.
+   * before its stack. nginx and the services write plain lines, of which the last one counts; Redis puts '#' before
+   * warnings.
    */
   reason(): string {
     const lines = [...this.#lines, this.#rest].filter((line) => line !== '');
@@ -25,8 +26,8 @@ export class LastWords {
     }
     const thrown = lines.find((line) => /^(?:\w+: |Uncaught )?\w*Error\b/.test(line));
     if (thrown !== undefined) return thrown;
-    const complaint = lines.findLast((line) => /^\d+:\w .+? # /.test(line));
-    if (complaint !== undefined) return complaint.replace(/^.+? # /, '');
-    return lines.findLast((line) => !line.startsWith('{')) ?? lines.at(-1) ?? 'it said nothing';
+    const warning = lines.findLast((line) => /^\d+:\w .+? # /.test(line));
+    if (warning !== undefined) return warning.replace(/^.+? # /, '');
+    return lines.findLast((line) => !line.startsWith('{')) ?? lines.at(-1) ?? 'it wrote nothing';
   }
 }

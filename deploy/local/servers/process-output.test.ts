@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LastWords } from './last-words.ts';
+import { ProcessOutput } from './process-output.ts';
 
 test.each([
   [
@@ -12,7 +12,7 @@ test.each([
     'Address already in use',
   ],
   [
-    'Redis: its last complaint',
+    'Redis: its last warning',
     [
       '77:C 21 Nov 2026 05:00:00.000 # oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo',
       '77:M 21 Nov 2026 05:00:00.001 # Could not create server TCP listening socket 127.0.0.1:1: bind: Permission denied',
@@ -35,16 +35,16 @@ test.each([
     ['{"level":30}', 'api: configuration: PORT: no'],
     'api: configuration: PORT: no',
   ],
-  ['silence', [], 'it said nothing'],
+  ['no output', [], 'it wrote nothing'],
 ])('%s', (_case, lines, reason) => {
-  const words = new LastWords();
-  for (const line of lines) words.hear(Buffer.from(`${line}\n`));
-  expect(words.reason()).toBe(reason);
+  const output = new ProcessOutput();
+  for (const line of lines) output.add(Buffer.from(`${line}\n`));
+  expect(output.reason()).toBe(reason);
 });
 
 test('a line that arrives in pieces is one line, and a line without an end counts', () => {
-  const words = new LastWords();
+  const output = new ProcessOutput();
   for (const piece of ['nginx: [emerg] ', 'bind() failed', '\nstill', ' failing'])
-    words.hear(Buffer.from(piece));
-  expect(words.reason()).toBe('still failing');
+    output.add(Buffer.from(piece));
+  expect(output.reason()).toBe('still failing');
 });

@@ -1,0 +1,88 @@
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@plant-store/local/servers/free-port';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiUnderTest, type Replica, startReplica } from '../../harness/api.ts';
+import { type Program, startProgram } from '../../harness/program.ts';
+import { waitFor } from '../../harness/wait-for.ts';
+import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { startUpstream } from '../harness/upstream.ts';
+
+const main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
+const api = apiUnderTest();
+const DRAIN_MS = 5_000;
+
+const hostOf = (url: string) => new URL(url).host;
+
+/** A gateway whose replicas are these. */
+const inFrontOf = (...replicas: Pick<Replica, 'url' | 'internalUrl'>[]): Promise<RunningGateway> =>
+  startGateway({
+    upstreams: replicas.map(({ url }) => hostOf(url)),
+    readinessUpstreams: replicas.map(({ internalUrl }) => hostOf(internalUrl)),
+  });
+
+async function readiness(gateway: RunningGateway): Promise<[number, unknown]> {
+  const answer = await fetch(`${gateway.internalUrl}/readyz`);
+  return [answer.status, await answer.json()];
+}
+
+const READY = [200, { status: 'ok' }];
+const UNREADY = [503, { status: 'unavailable' }];
+
+describe.skipIf(installedNginx === undefined)('the gateway is ready while a replica of the API is', () => {
+  let program: Program;
+  let withoutDatabase: { url: string; internalUrl: string };
+  beforeAll(async () => {
+    const nobody = `mongodb://127.0.0.1:${await freePort()}/nobody`;
+    program = await startProgram(main, { ...api.environment, PORT: '0', DRAIN_MS: '0', MONGODB_URL: nobody });
+    withoutDatabase = { url: program.listening.url as string, internalUrl: program.listening.internal };
+  });
+  afterAll(() => program.stop());
+
+  test('asking for it is no request to the API: no line in its log, nothing in its metrics', async () => {
+    await using gateway = await inFrontOf(api.replica);
+    const requests = async () => {
+      const metrics = await (await fetch(`${api.replica.internalUrl}/metrics`)).text();
+      return metrics.split('\n').filter((line) => line.startsWith('plants_requests_total'));
+    };
+    const [lines, counted] = [api.replica.log.length, await requests()];
+    expect(await readiness(gateway)).toEqual(READY);
+    expect(api.replica.log.slice(lines)).toEqual([]);
+    expect(await requests()).toEqual(counted);
+  });
+
+  test('a replica that serves but is not ready does not count; one that is ready beside it is enough', async () => {
+    await using without = await inFrontOf(withoutDatabase);
+    expect(await readiness(without)).toEqual(UNREADY);
+    expect((await fetch(`${without.internalUrl}/livez`)).status).toBe(200);
+    await using mixed = await inFrontOf(withoutDatabase, api.replica);
+    for (let asked = 0; asked < 4; asked++) expect(await readiness(mixed)).toEqual(READY);
+  });
+
+  test('a replica that drains does not count, though it still answers', async () => {
+    const leaving = await startReplica({ ...api.environment, DRAIN_MS: `${DRAIN_MS}` });
+    await using gateway = await inFrontOf(leaving);
+    expect(await readiness(gateway)).toEqual(READY);
+    const closed = leaving.close();
+    await waitFor(async () => (await readiness(gateway))[0] === 503, {
+      withinMs: DRAIN_MS,
+      what: 'the gateway is unready',
+    });
+    expect((await fetch(`${gateway.url}/plants`, { method: 'POST', body: '{}' })).status).toBe(401);
+    await closed;
+    expect(await readiness(gateway)).toEqual(UNREADY);
+  });
+
+  test('a replica that is gone or silent does not count', async () => {
+    await using silent = await startUpstream();
+    const nobody = `127.0.0.1:${await freePort()}`;
+    silent.signal('SIGSTOP');
+    await using alone = await startGateway({ upstreams: [silent.address, nobody] });
+    expect(await readiness(alone)).toEqual(UNREADY);
+    await using gateway = await startGateway({
+      upstreams: [silent.address],
+      readinessUpstreams: [silent.address, nobody, hostOf(api.replica.internalUrl)],
+    });
+    expect(await readiness(gateway)).toEqual(READY);
+    silent.signal('SIGCONT');
+  });
+});
