@@ -131,19 +131,6 @@ test('SIGTERM ends it with 0 and leaves no process; the next start finds plants,
   expect(JSON.parse(stdout)).toMatchObject({ error: 1008 });
 });
 
-test('what a killed start has left behind is cleared up by the next one', async () => {
-  const left = system.runFile().processes;
-  await system.stop('SIGKILL');
-  system = await startSystem(dataDir);
-  expect(left.filter(({ pid }) => isAlive(pid))).toEqual([]);
-  expect(
-    await create(
-      (await command('npm', ['run', '--silent', 'token'], { DATA_DIR: dataDir })).stdout.trim(),
-      2,
-    ),
-  ).toBe(200);
-});
-
 async function create(token: string, id: number): Promise<number> {
   const { status, body } = await fetch(`${system.runFile().url}/plants`, {
     method: 'POST',

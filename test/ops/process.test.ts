@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
+import { processesOf } from '../harness/processes.ts';
 import { testDatabase, testQueue } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, runConsole, startConsole } from './running-console.ts';
@@ -112,6 +114,15 @@ test('behind TLS the cookie is Secure, and a proxy that hides the scheme is told
     const plain = await signIn({ origin: 'https://ops.example.org' });
     expect(plain.status).toBe(403);
     expect(await plain.json()).toMatchObject({ error: expect.stringContaining('X-Forwarded-Proto') });
+  } finally {
+    await ops.close();
+  }
+});
+
+test('a console that a test leaves behind is found by the run', async () => {
+  const ops = await startConsole(servers);
+  try {
+    expect((await processesOf(tmpdir())).map(({ pid }) => pid)).toContain(ops.pid);
   } finally {
     await ops.close();
   }

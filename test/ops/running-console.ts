@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -63,7 +64,8 @@ export function runConsole(environment: Record<string, string>): {
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env['PATH'],
-      PLANT_STORE_TEST_RUN: process.env['PLANT_STORE_TEST_RUN'],
+      // By it the run finds processes that a test has left behind.
+      TMPDIR: tmpdir(),
       OPS_PORT: '0',
       OPS_USERS: users,
       ...environment,
