@@ -3,7 +3,7 @@ import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
 import { type Db, ObjectId } from 'mongodb';
 import type { Provenance } from '../question.ts';
 import type { AuditedIndex } from '../search-provenance.ts';
-import { inTime } from './in-time.ts';
+import { inTime } from './mongo-timeout.ts';
 
 /** In the order of how few blocks each is in: the first that is asked for is looked up, the others filter. */
 const KINDS = ['request', 'commit', 'subject'] as const satisfies (keyof Provenance)[];

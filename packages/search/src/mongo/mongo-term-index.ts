@@ -3,7 +3,7 @@ import { PLANT_SEARCH } from '@plant-store/contracts/plant-document';
 import { type Db, MaxKey, MinKey } from 'mongodb';
 import type { SearchEntry } from '../search-entry.ts';
 import type { Position, Stretch, TermIndex } from '../search-terms.ts';
-import { inTime } from './in-time.ts';
+import { inTime } from './mongo-timeout.ts';
 
 /** No character comes after it, so it ends every word that begins in the same way. */
 const LAST_CHARACTER = '\u{10ffff}';
