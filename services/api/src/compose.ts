@@ -23,6 +23,9 @@ const RECENT_IDS = 100_000;
 /** Connections to the database: commits in flight, reads that resolve outcomes, and room to replace a broken one. */
 const CONNECTIONS_MAX = 16;
 
+/** Connections that the system takes before we do: all clients of a burst at once. It grants net.core.somaxconn at most. */
+const BACKLOG = 4_096;
+
 /** How long a replica waits for its database before it listens all the same. */
 const FIRST_CONNECTION_MS_MAX = 3_000;
 const FIRST_CONNECTION_POLL_MS = 20;
@@ -105,7 +108,7 @@ export async function startApi(
   await firstConnection(mongo, stopping);
   stopping?.throwIfAborted();
   const { host, port, reusePort } = config.http;
-  const url = await app.listen({ host, port, reusePort } as FastifyListenOptions);
+  const url = await app.listen({ host, port, reusePort, backlog: BACKLOG } as FastifyListenOptions);
   started.defer(() => drain.run(app.server));
   logger.info({ url, internal: internal.url }, 'listening');
   const running = started.move();
