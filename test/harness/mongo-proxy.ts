@@ -18,6 +18,8 @@ export type MongoProxy = TcpProxy & {
   url: (database: string) => string;
   /** What becomes of the next commands of this name, in turn; those behind them pass. */
   plan: (command: string, ...fates: readonly Fate[]) => void;
+  /** Planned fates that no command has met yet. */
+  planned: () => Fate[];
   /** Commands of this name that the clients have sent. */
   seen: (command: string) => SeenCommand[];
 };
@@ -63,6 +65,7 @@ export async function mongoProxy(serverPort: number): Promise<MongoProxy> {
     ...proxy,
     url: (database: string) => `mongodb://127.0.0.1:${proxy.port}/${database}?directConnection=true`,
     plan: (command: string, ...fates: readonly Fate[]) => void plans.set(command, [...fates]),
+    planned: () => [...plans.values()].flat(),
     seen: (command: string) => commands.filter(({ name }) => name === command),
   };
 }

@@ -5,7 +5,7 @@ import { ConfigurationError } from './configuration.ts';
 /**
  * Every wait of the driver is bounded well below the 5 s any caller waits: its defaults are 30 s or for ever.
  * `retryWrites` is off, since a retry of the driver's own blurs whether a write was sent (a lost reply can end in
- * MongoServerSelectionError with the document stored); writers settle and resend themselves.
+ * MongoServerSelectionError with the document stored); writers resolve and resend themselves.
  * No `timeoutMS`: CVE-2026-119179, and in 7.8 it does nothing.
  */
 const bounded = {

@@ -42,8 +42,3 @@ function expectAnswer(answer: RawAnswer, { method, status, error, message }: Cas
     if (message !== undefined) expect(JSON.parse(answer.body).message).toMatch(message);
   }
 }
-
-/** How many of them create a plant; each is followed by one that does. */
-export function plantsOf(cases: readonly Case[]): number {
-  return cases.length + cases.filter(({ status }) => status === 200).length;
-}

@@ -48,9 +48,8 @@ test.each(beforeTheBody)(
   '$error is told while the body has not arrived',
   async ({ wrong, status, error }) => {
     const request = together([wrong, { body: '', headers: { 'Content-Length': '1000' } }]);
-    const started = performance.now();
+    // The body never comes: whoever waited for it would answer 408.
     expectRefusal(await exchange(api.url, render(request)), status, error);
-    expect(performance.now() - started).toBeLessThan(1_000);
   },
 );
 

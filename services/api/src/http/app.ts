@@ -33,7 +33,7 @@ export type AppDeps = {
 
 /** The public listener: one operation, and the steps of it in the order in which a request meets them. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
-  const raw = rawAnswers(deps.events.answered);
+  const raw = rawAnswers(HEAD_MS_MAX, deps.events.answered);
   const app = Fastify({
     logger: false,
     genReqId: requestId,

@@ -26,12 +26,15 @@ export type RawAnswers = {
  * CONNECT, unknown expectations. The connection is closed, since where the next request begins on it is anyone's
  * guess. Requests that arrived whole before, on the same connection, get their answers first: a refusal written ahead
  * of them would be taken for theirs, with their plants stored (S2).
+ * @param headMsMax what the head of a request may take to arrive before it is refused
  */
-export function rawAnswers(onAnswered: (answer: AnsweredRequest) => void): RawAnswers {
+export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredRequest) => void): RawAnswers {
   /** The answer to the request that arrived last on a connection. Node sends answers in the order of requests. */
   const last = new WeakMap<Duplex, ServerResponse>();
   /** Connections whose end is decided; their parser goes on complaining about every further byte. */
   const ending = new WeakSet<Duplex>();
+  /** When a connection was opened, on the clock of `performance.now()`. */
+  const opened = new WeakMap<Duplex, number>();
 
   function onParserError(error: NodeJS.ErrnoException, socket: Duplex): void {
     if (ending.has(socket)) return;
@@ -42,31 +45,39 @@ export function rawAnswers(onAnswered: (answer: AnsweredRequest) => void): RawAn
     ending.add(socket);
     const refusal = PARSER_ERRORS[error.code ?? '']?.() ?? new ApiError('malformedRequest');
     const answer = last.get(socket);
-    if (answer === undefined || answer.req.complete) refuseInTurn(socket, refusal);
+    if (answer === undefined || answer.req.complete) refuseInTurn(socket, refusal, waitedMs(socket, refusal));
     // Else the body of that very request is broken. Who reads it answers; who has answered without it is done.
     else if (answer.writableEnded) afterAnswer(answer, () => socket.destroy());
     else if (answer.req.listenerCount('error') > 0) answer.req.emit('error', refusal);
     else socket.destroy();
   }
 
+  /** How long what never became a request took to arrive. */
+  function waitedMs(socket: Duplex, refusal: ApiError): number {
+    const since = opened.get(socket);
+    if (since !== undefined && !last.has(socket)) return performance.now() - since;
+    // Behind earlier requests nobody knows when its first byte came; but what timed out has had all its time.
+    return refusal.status === 408 ? headMsMax : 0;
+  }
+
   /** After the answers that are due. */
-  function refuseInTurn(socket: Duplex, refusal: ApiError, request?: IncomingMessage): void {
+  function refuseInTurn(socket: Duplex, refusal: ApiError, ms: number, request?: IncomingMessage): void {
     ending.add(socket);
     afterAnswer(last.get(socket), () => {
       if (!socket.writable) return;
-      const { headers, body } = toAnswer(refusal, request);
+      const { headers, body } = toAnswer(refusal, ms, request);
       const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     });
   }
 
-  function toAnswer(refusal: ApiError, request?: IncomingMessage) {
+  function toAnswer(refusal: ApiError, ms: number, request?: IncomingMessage) {
     const content = errorBody(refusal);
     const body = JSON.stringify(content);
     const id = requestId(request);
     const { status } = refusal;
-    onAnswered({ request: id, method: request?.method ?? '', status, error: content.error, ms: 0 });
+    onAnswered({ request: id, method: request?.method ?? '', status, error: content.error, ms });
     const headers = {
       ...errorHeaders(refusal),
       'x-request-id': id,
@@ -79,15 +90,16 @@ export function rawAnswers(onAnswered: (answer: AnsweredRequest) => void): RawAn
   return {
     onParserError,
     attach(server) {
+      server.on('connection', (socket) => opened.set(socket, performance.now()));
       server.on('request', (request: IncomingMessage, response: ServerResponse) => {
         last.set(request.socket, response);
       });
       server.on('connect', (request: IncomingMessage, socket: Duplex) => {
-        refuseInTurn(socket, new ApiError('methodNotAllowed'), request);
+        refuseInTurn(socket, new ApiError('methodNotAllowed'), 0, request);
       });
       server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
         const refusal = new ApiError('malformedRequest', 'the only known expectation is 100-continue', 417);
-        const { headers, body } = toAnswer(refusal, request);
+        const { headers, body } = toAnswer(refusal, 0, request);
         response.writeHead(refusal.status, headers);
         response.end(body);
       });

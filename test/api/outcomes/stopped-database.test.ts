@@ -20,7 +20,7 @@ test('a write that lands late, after the database was stopped: 5002, then the re
   expect(await api.plants.countDocuments({ _id: id })).toBe(1);
 });
 
-test('under load, each answer stays true after the late writes have landed, and none takes over 5 s', async () => {
+test('under load, each answer comes in time and stays true after the late writes have landed', async () => {
   const ids = Array.from({ length: 120 }, freshId);
   await using other = await api.another();
   await create(other, { id: freshId(), name: 'warm' });
@@ -38,7 +38,7 @@ test('under load, each answer stays true after the late writes have landed, and 
   expect(new Set(outcomes).isSubsetOf(new Set([200, 5001, 5002]))).toBe(true);
   expect(of(5002).length).toBeGreaterThan(0);
 
-  // 200: stored. 5002: the retry with the key settles it. 5001: not stored for certain, so the id is free for another.
+  // 200: stored. 5002: the retry with the key resolves it. 5001: not stored for certain, so the id is free for another.
   expect(await api.plants.countDocuments({ _id: { $in: of(200) } })).toBe(of(200).length);
   for (const outcome of await Promise.all(of(5002).map((id) => createOne(id)))) {
     expect([200, 'replayed']).toContain(outcome);

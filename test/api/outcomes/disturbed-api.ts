@@ -8,14 +8,16 @@ import { testDatabase, testQueue } from '../../harness/servers.ts';
 import { TEST_SECRET, token } from '../../harness/tokens.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
-/** No answer takes longer, whatever happens to the database. */
-const ANSWER_MS_MAX = 5_000;
+/** The API answers within 4 s, whatever happens to its database. On a busy machine the answer is noticed later. */
+const ANSWER_MS_MAX = 10_000;
 
 const KEY = 'the-key-of-this-file';
 
 export type DisturbedApi = {
   readonly replica: Replica;
   readonly proxy: MongoProxy;
+  /** A further replica behind the proxy, which remembers no id. */
+  another: () => Promise<Replica>;
   /** Not through the proxy. */
   plants: Collection<PlantDocument>;
   /** Waits until creates succeed. */
@@ -35,14 +37,16 @@ export function disturbedApi(): DisturbedApi {
       what: 'a create succeeds',
     });
   };
-  beforeAll(async () => {
-    proxy = await mongoProxy(Number(new URL(database.url).port));
-    replica = await startReplica({
+  const another = () =>
+    startReplica({
       MONGODB_URL: proxy.url(database.name),
       REDIS_URL: queue.url,
       QUEUE_PREFIX: queue.prefix,
       AUTH_SECRET: TEST_SECRET,
     });
+  beforeAll(async () => {
+    proxy = await mongoProxy(Number(new URL(database.url).port));
+    replica = await another();
     await recovered();
   });
   afterAll(async () => {
@@ -57,6 +61,7 @@ export function disturbedApi(): DisturbedApi {
     get proxy() {
       return proxy;
     },
+    another,
     plants: mongo.db().collection<PlantDocument>('plants'),
     recovered,
   };
