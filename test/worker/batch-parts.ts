@@ -47,7 +47,7 @@ export function processing(
       const rejected = await sealEntries(deps, entries);
       return new Map(rejected.map(({ entry, reason }) => [entry.plant, reason]));
     },
-    on: { indexed: () => {} },
+    on: { indexed: () => {}, strayed: () => {} },
   };
 }
 

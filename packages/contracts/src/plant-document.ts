@@ -12,13 +12,20 @@ export type PlantDocument = {
   created: Date;
   /** Shared by the plants that one insert stored, kept for ever. */
   commit: ObjectId;
-  /** The outbox: present until the plant is indexed and audited. */
-  pending?: true;
+  /**
+   * The outbox: `true` until the plant is indexed and audited. A quarantined plant is outside the index on pending plants,
+   * so that neither worker nor relay meets it; with `true` again it is processed as any other.
+   */
+  pending?: true | 'quarantined';
+  /** Why an operator quarantined it; there while it is. */
+  quarantine?: Quarantine;
   by: Creator;
   from: Origin;
   /** Hash of the Idempotency-Key the plant was created with. */
   key?: Binary;
 };
+
+export type Quarantine = { reason: string; by: string; since: Date };
 
 /** Who created it: claims of the access token, never the token. */
 export type Creator = { sub: string; iss?: string; jti?: string };

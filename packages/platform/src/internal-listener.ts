@@ -4,14 +4,13 @@ import type { Registry } from 'prom-client';
 export type InternalListener = { url: string; close: () => Promise<void> };
 
 export type Health = {
-  /** The process works; an orchestrator restarts it when this is false. */
-  live: () => boolean;
   /** It should be given work; false while draining or without what it cannot do without. */
   ready: () => boolean | Promise<boolean>;
 };
 
 /**
- * The listener of every process that only operators reach: `/livez`, `/readyz`, `/metrics`. Never behind the gateway.
+ * The listener of every process that only operators reach: `/livez` (it answers, so the process works), `/readyz`,
+ * `/metrics`. Never behind the gateway.
  * @param port 0 takes a free one.
  */
 export async function startInternalListener(
@@ -20,7 +19,7 @@ export async function startInternalListener(
   metrics: Registry,
 ): Promise<InternalListener> {
   const app = Fastify({ logger: false, forceCloseConnections: true });
-  app.get('/livez', async (_request, reply) => answer(reply, health.live()));
+  app.get('/livez', async (_request, reply) => answer(reply, true));
   app.get('/readyz', async (_request, reply) => answer(reply, await health.ready()));
   app.get('/metrics', async (_request, reply) =>
     reply.type(metrics.contentType).send(await metrics.metrics()),

@@ -97,7 +97,6 @@ export async function startApi(
   const internal = await startInternalListener(
     config.internal,
     {
-      live: () => true,
       ready: async () => app.server.listening && !drain.begun() && (await hasPrimary(mongo)),
     },
     registry,

@@ -53,7 +53,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   let closing = false;
   const internal = await startInternalListener(
     config.internal,
-    { live: () => true, ready: async () => app.server.listening && !closing && (await hasPrimary(mongo)) },
+    { ready: async () => app.server.listening && !closing && (await hasPrimary(mongo)) },
     registry,
   );
   started.defer(() => internal.close());

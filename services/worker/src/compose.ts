@@ -65,7 +65,7 @@ export async function startWorker(
 
   const internal = await startInternalListener(
     config.internal,
-    { live: () => true, ready: async () => !closing.signal.aborted && (await hasPrimary(mongo)) },
+    { ready: async () => !closing.signal.aborted && (await hasPrimary(mongo)) },
     registry,
   );
   started.defer(() => internal.close());
@@ -75,29 +75,17 @@ export async function startWorker(
     concurrency,
   );
 
-  const jobs = workWhenIndexed();
-  const relay = startRelay({
-    pending: mongoPendingCommits(mongo, database),
-    queue,
-    ...config.relay,
-    now,
-    random: Math.random,
-    on: {
-      looked: events.relayLooked,
-      published: events.relayPublished,
-      orphansRemoved: events.relayRemovedOrphans,
-      retried: events.relayRetried,
-      swept: events.relaySwept,
-      failed: events.relayFailed,
-    },
-  });
-  started.defer(async () => void (await Promise.all([jobs.close(), relay.close()])));
+  const work = workWhenIndexed();
+  started.defer(work.close);
   started.defer(() => closing.abort());
   logger.info({ internal: internal.url }, 'listening');
   const running = started.move();
   return { internalUrl: internal.url, close: () => running.disposeAsync() };
 
-  /** Takes jobs once the indexes exist: without the unique ones a creation may be audited twice, or a chain fork. */
+  /**
+   * Works once the indexes exist: without the unique ones a creation may be audited twice, or a chain fork; and the
+   * relay reads by the one on pending plants.
+   */
   function workWhenIndexed(): { close: () => Promise<void> } {
     const specifications = [...plantIndexes, ...searchIndexes, ...auditIndexes];
     const working = ensureIndexes(
@@ -105,19 +93,38 @@ export async function startWorker(
       specifications,
       events.indexesMissing,
       closing.signal,
-    ).then(() => {
-      if (closing.signal.aborted) return undefined;
-      return keepWorking({
-        startWorker: takeJobs,
-        queueStatus: queue.status,
-        now,
-        on: { queueSeen: events.queueSeen, stuck: events.workerStuck },
-      });
+    ).then(() => (closing.signal.aborted ? [] : [takeJobs(), relay()]));
+    return { close: async () => void (await Promise.all((await working).map((part) => part.close()))) };
+  }
+
+  function relay() {
+    return startRelay({
+      pending: mongoPendingCommits(mongo, database),
+      queue,
+      ...config.relay,
+      now,
+      random: Math.random,
+      on: {
+        looked: events.relayLooked,
+        published: events.relayPublished,
+        orphansRemoved: events.relayRemovedOrphans,
+        retried: events.relayRetried,
+        swept: events.relaySwept,
+        failed: events.relayFailed,
+      },
     });
-    return { close: async () => (await working)?.close() };
   }
 
   function takeJobs() {
+    return keepWorking({
+      startWorker: startJobs,
+      queueStatus: queue.status,
+      now,
+      on: { queueSeen: events.queueSeen, stuck: events.workerStuck },
+    });
+  }
+
+  function startJobs() {
     const deps = {
       batches,
       closing: closing.signal,
@@ -175,6 +182,7 @@ function processing(
     isDatabaseAway,
     on: {
       indexed: events.plantsIndexed,
+      strayed: (poison) => events.plantsPoisoned([poison]),
       processed: (...batch) => {
         batchProcessed();
         events.batchProcessed(...batch);

@@ -36,7 +36,7 @@ function memory(over: Partial<CommitBatchesDeps> = {}) {
     index: async () => new Map(),
     audit: async () => new Map(),
     isDatabaseAway: (error) => error instanceof Away,
-    on: { indexed: () => {}, processed: (count) => void batches.push(count) },
+    on: { indexed: () => {}, strayed: () => {}, processed: (count) => void batches.push(count) },
     ...over,
   };
   return { deps, pending, batches, pages };

@@ -9,4 +9,9 @@ export type PendingPlants = {
 };
 
 /** A plant that cannot be processed, whatever is tried: it stays pending, where operators see it. */
-export type PoisonPlant = { plant: string; commit: string; request: string | undefined; reason: string };
+export type PoisonPlant = {
+  plant: string;
+  commit: string | undefined;
+  request: string | undefined;
+  reason: string;
+};

@@ -1,7 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { type CreationEntry, creationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
+import { ObjectId } from 'mongodb';
 import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
 import { readPlant } from './read-plant.ts';
 
@@ -13,7 +15,11 @@ export type ProcessingDeps = {
   /** Both return when a majority has all but the plants they answer, each with why the database rejects it. */
   index: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
   audit: (entries: readonly CreationEntry[]) => Promise<ReadonlyMap<bigint, string>>;
-  on: { indexed: (plants: readonly PlantDocument[]) => void };
+  on: {
+    indexed: (plants: readonly PlantDocument[]) => void;
+    /** A pending document that belongs to no commit, and was met among the plants of one. It fails nobody's job. */
+    strayed: (poison: PoisonPlant) => void;
+  };
 };
 
 /** What became of one commit in a batch. */
@@ -48,7 +54,11 @@ export async function processCommits(
     await deps.pending.clear(audited);
 
     for (const { commit } of audited) reportOf(commit.toHexString()).plants++;
-    for (const poison of unreadable) reportOf(poison.commit).poison.push(poison);
+    for (const poison of unreadable) {
+      const report = poison.commit === undefined ? undefined : reports.get(poison.commit);
+      if (report === undefined) deps.on.strayed(poison);
+      else report.poison.push(poison);
+    }
     for (const { plant } of read) {
       const reason = notIndexed.get(plant._id) ?? notAudited.get(plant._id);
       if (reason !== undefined) reportOf(plant.commit.toHexString()).poison.push(poisonOf(plant, reason));
@@ -76,15 +86,18 @@ function prepare(document: unknown, now: Date): Prepared | PoisonPlant {
     const plant = readPlant(document);
     return { plant, search: searchEntry(plant, now), audit: creationEntry(plant) };
   } catch (error) {
-    return poisonOf(document as PlantDocument, (error as Error).message);
+    return poisonOf(document as Record<string, unknown>, (error as Error).message);
   }
 }
 
-function poisonOf(plant: PlantDocument, reason: string): PoisonPlant {
-  const request: unknown = plant.from?.request;
+/** The document may be anything. */
+function poisonOf(document: Record<string, unknown>, reason: string): PoisonPlant {
+  const { _id, commit, from } = document;
+  const { request } = (from ?? {}) as { request?: unknown };
   return {
-    plant: String(plant._id),
-    commit: plant.commit.toHexString(),
+    plant:
+      typeof _id === 'bigint' ? String(_id) : inspect(_id, { depth: 0, breakLength: Infinity }).slice(0, 100),
+    commit: commit instanceof ObjectId ? commit.toHexString() : undefined,
     request: typeof request === 'string' ? request : undefined,
     reason,
   };

@@ -1,4 +1,5 @@
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { ObjectId } from 'mongodb';
 
 /** Longer than any request may be, in UTF-16 units: no plant of ours. */
 const STRING_LENGTH_MAX = 256 * 1024;
@@ -15,12 +16,20 @@ export function readPlant(document: unknown): PlantDocument {
   const created = plant['created'];
   expect(created instanceof Date && !Number.isNaN(created.valueOf()), 'created must be a date');
 
-  const by = record(plant['by'], 'by');
-  string(by['sub'], 'by.sub');
-  for (const claim of ['iss', 'jti']) if (by[claim] !== undefined) string(by[claim], `by.${claim}`);
-  const from = record(plant['from'], 'from');
-  for (const field of ['address', 'request', 'instance']) string(from[field], `from.${field}`);
+  expect(plant['commit'] instanceof ObjectId, 'commit must be an ObjectId');
+
+  strings(plant['by'], 'by', ['sub']);
+  strings(plant['from'], 'from', ['address', 'request', 'instance']);
   return document as PlantDocument;
+}
+
+/** Members beside those expected are audited as well, so they have to be strings, too. */
+function strings(value: unknown, name: string, required: readonly string[]): void {
+  const members = record(value, name);
+  for (const member of required) string(members[member], `${name}.${member}`);
+  for (const [member, text] of Object.entries(members)) string(text, `${name}.${member}`);
+  // The driver would take the object for one of its own types.
+  expect(!('_bsontype' in members), `${name} must have no _bsontype`);
 }
 
 function record(value: unknown, name: string): Record<string, unknown> {
