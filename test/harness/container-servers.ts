@@ -14,7 +14,10 @@ const REDIS_IMAGE = 'redis:7.4';
  */
 export async function startContainers(report: Report): Promise<StartedServers> {
   const mongo = await new GenericContainer(MONGO_IMAGE)
-    .withCommand(['--replSet', 'plantstore', '--setParameter', 'enableTestCommands=1'])
+    .withCommand([
+      ...['--replSet', 'plantstore', '--setParameter', 'enableTestCommands=1'],
+      ...['--setParameter', 'minSnapshotHistoryWindowInSeconds=0'],
+    ])
     .withExposedPorts(27017)
     .withWaitStrategy(Wait.forListeningPorts())
     .start();

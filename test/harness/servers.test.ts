@@ -18,6 +18,13 @@ test('the database is a replica set with a primary and takes majority writes', a
   expect(written.acknowledged).toBe(true);
 });
 
+test('mongod keeps no history of what was updated, in which nothing reads', async () => {
+  await using client = new MongoClient(database.url);
+  const parameter = 'minSnapshotHistoryWindowInSeconds';
+  const answer = await client.db('admin').command({ getParameter: 1, [parameter]: 1 });
+  expect(answer[parameter]).toBe(0);
+});
+
 test('Redis keeps what waits: append-only file on, no eviction', async () => {
   const redis = new Redis(queue.url);
   try {

@@ -4,6 +4,6 @@
 set -eu
 umask 077
 printf '%s' "${MONGODB_ADMIN_PASSWORD:?set it in .env}" >/tmp/member-key
-# Nothing reads at a past time: with five minutes of history, each plant costs a third more.
+# Nothing reads at a past time: with the default of five minutes of history, a plant costs a third more CPU.
 exec mongod --replSet rs0 --bind_ip_all --keyFile /tmp/member-key --wiredTigerCacheSizeGB "${MONGODB_CACHE_GB:-0.5}" \
   --setParameter minSnapshotHistoryWindowInSeconds=0
