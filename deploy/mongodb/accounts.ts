@@ -18,10 +18,12 @@ export const accounts: Readonly<Record<string, Privileges>> = {
     [PLANT_SEARCH]: ['find', 'insert', 'listIndexes'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
   },
+  // It looks whether an index is missing, and whether the disk fills (dbStats, of the database as a whole).
   'plantstore-ops': {
-    [PLANTS]: ['find'],
-    [PLANT_SEARCH]: ['find'],
-    [AUDIT_BLOCKS]: ['find'],
+    [PLANTS]: ['find', 'listIndexes'],
+    [PLANT_SEARCH]: ['find', 'listIndexes'],
+    [AUDIT_BLOCKS]: ['find', 'listIndexes'],
+    '': ['dbStats'],
   },
 };
 

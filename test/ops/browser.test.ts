@@ -37,7 +37,7 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
     const { page, complaints } = visit;
     await page.goto(ops.url);
     await signIn(page, operator);
-    expect(await page.locator('h1').innerText()).toBe('No worker is connected');
+    await text(page, 'h1', 'No worker is connected');
     await text(page, '[data-fact=failed] [data-text]', '1');
 
     await queue.queue.add('plants.created', { version: 1, commit: '2'.repeat(24), plants: 1 });

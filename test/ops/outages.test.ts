@@ -36,7 +36,8 @@ test('with both down at start the console serves, says so in clear words and sho
   const page = await answeredInTime(() => olga.see('/'));
   expect(page.status).toBe(200);
   const text = await page.text();
-  expect(text).toContain('MongoDB and Redis are unreachable');
+  expect(text).toContain('MongoDB is unreachable');
+  expect(text).toContain('Redis is unreachable');
   expect(text).not.toMatch(/ECONNREFUSED|MongoServerSelectionError|node_modules/);
 
   const boardPage = await answeredInTime(() => olga.see('/board/operator'));

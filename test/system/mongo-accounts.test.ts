@@ -11,7 +11,7 @@ import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
 import { execa } from 'execa';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readDatabase } from '../../services/ops/src/status/database-status.ts';
+import { createDatabaseReader } from '../../services/ops/src/status/database-status.ts';
 import { testMongodArgs } from '../harness/local-servers.ts';
 import { postPlant } from '../harness/post-plant.ts';
 import { startProgram } from '../harness/program.ts';
@@ -133,7 +133,14 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
     expect(await db.collection('audit_blocks').countDocuments()).toBe(1);
     const olga = await signedIn({ url: running.opsUrl }, { name: 'olga', password: 'password-of-olga' });
     expect((await olga.see('/')).status).toBe(200);
-    expect(await as('ops', readDatabase)).toMatchObject({ plants: 1, pending: 0, chains: [{ entries: 1 }] });
+    expect(await as('ops', (db) => createDatabaseReader(db)([]))).toMatchObject({
+      plants: 1,
+      searchable: 1,
+      backlog: { plants: 0 },
+      chains: [{ entries: 1 }],
+      missingIndexes: [],
+      diskUsed: expect.any(Number),
+    });
   });
 
   test.each(services)('%s may do what its role names, and nothing else', async (service) => {

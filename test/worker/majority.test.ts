@@ -115,10 +115,7 @@ test('as long as no majority has the index entry, nothing is audited and every p
 test('an index entry of another worker that no majority has yet is waited for', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
   await replication('alwaysOn');
-  await database.collection<{ _id: bigint }>('plant_search').insertMany(
-    stored.map((plant) => searchEntry(plant, new Date())),
-    LOCAL,
-  );
+  await database.collection<{ _id: bigint }>('plant_search').insertMany(stored.map(searchEntry), LOCAL);
   let cleared = false;
   const processing = processCommits(worker(), [commit], PAGE).then(() => {
     cleared = true;

@@ -10,6 +10,7 @@ import { createCredentials } from './access/credentials.ts';
 import type { OpsConfig, OpsSecrets } from './config.ts';
 import { buildOpsApp } from './http/app.ts';
 import { createOpsMetrics, registerStatusMetrics } from './metrics.ts';
+import { startMonitor } from './monitor/monitor.ts';
 import { createStatusReader } from './status/status.ts';
 
 /** How long requests under way may take once the console closes. */
@@ -37,6 +38,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
 
   const database = mongo.db(databaseName(secrets.mongodbUrl));
   const readStatus = createStatusReader({ database, queue, redis, queuePrefix: config.queuePrefix }, logger);
+  const monitor = started.use(startMonitor(readStatus));
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
   registerStatusMetrics(registry, readStatus);
@@ -44,7 +46,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   const app = await buildOpsApp({
     http: config.http,
     credentials: await createCredentials(secrets.accounts),
-    readStatus,
+    monitor,
     queue,
     redis,
     metrics,

@@ -76,13 +76,11 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
   );
   gauge(
     'plants_ops_plants_pending',
-    'Plants not yet indexed and audited, counted up to 10000.',
-    ({ database }) => database?.pending,
+    'Plants not yet indexed and audited, without those of failed jobs; approximate beyond 10000.',
+    ({ database }) => database?.backlog.plants,
   );
-  gauge(
-    'plants_ops_plants_pending_oldest_seconds',
-    'Age of the oldest pending plant; 0 when none is.',
-    (status) => seconds(status.database?.oldestPendingMs),
+  gauge('plants_ops_plants_pending_oldest_seconds', 'Age of the oldest of them; 0 when none is.', (status) =>
+    seconds(status.database?.backlog.oldestMs),
   );
 }
 

@@ -10,7 +10,8 @@ import { signIn } from '../access/sign-in.ts';
 import { board } from '../board/board.ts';
 import type { OpsConfig } from '../config.ts';
 import type { OpsMetrics } from '../metrics.ts';
-import type { StatusReader } from '../status/status.ts';
+import type { Monitor } from '../monitor/monitor.ts';
+import { runbook } from '../runbook/runbook.ts';
 import { statusPages } from '../status/status-pages.ts';
 import { assets } from './assets.ts';
 import { refuseCrossSite } from './cross-site.ts';
@@ -27,7 +28,7 @@ const BODY_BYTES_MAX = 65_536;
 export type OpsAppParts = {
   http: Pick<OpsConfig['http'], 'origin' | 'tls' | 'trustedProxies'>;
   credentials: Credentials;
-  readStatus: StatusReader;
+  monitor: Monitor;
   queue: Queue;
   redis: Redis;
   metrics: OpsMetrics;
@@ -36,7 +37,7 @@ export type OpsAppParts = {
 
 /** The console, in the order a request meets it. */
 export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> {
-  const { http, credentials, readStatus, queue, redis, metrics, logger } = parts;
+  const { http, credentials, monitor, queue, redis, metrics, logger } = parts;
   const app = Fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -57,7 +58,8 @@ export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> 
   await app.register(async (signedIn) => {
     signedIn.addHook('onRequest', requireSignIn);
     signedIn.addHook('onRequest', requireOperatorToAct);
-    await signedIn.register(statusPages, { readStatus });
+    await signedIn.register(statusPages, { monitor });
+    await signedIn.register(runbook);
     await signedIn.register(board, { queue, redis, logger, metrics });
   });
   return app;

@@ -40,6 +40,7 @@ function header({ name, role }: User): string {
     <nav aria-label="Console">
       <a href="/">Status</a>
       <a href="/board">Queue</a>
+      <a href="/runbook">Runbook</a>
     </nav>
     <form class="who" method="post" action="/sign-out">
       <span title="Signed in as ${name}, ${role}">${name} <small>${role}</small></span>

@@ -1,10 +1,10 @@
 import { html } from 'ghtml';
 import type { User } from '../access/accounts.ts';
-import type { Fact, FactName, StatusWords } from '../status/status-words.ts';
+import type { Fact, FactName, FindingWords, StatusWords } from '../status/status-words.ts';
 import { layout } from './layout.ts';
 
 /** The system at a glance. The script refreshes what carries a `data-` name; without scripts the page still tells. */
-export function statusPage(user: User, { verdict, facts, workers, chains }: StatusWords): string {
+export function statusPage(user: User, { verdict, findings, facts, workers, chains }: StatusWords): string {
   return layout({
     title: 'Status',
     user,
@@ -14,6 +14,9 @@ export function statusPage(user: User, { verdict, facts, workers, chains }: Stat
       <h1><span class="lamp" aria-hidden="true"></span><span data-headline>${verdict.headline}</span></h1>
       <p data-advice>${verdict.advice}</p>
     </section>
+
+    <section class="findings" aria-label="What is wrong" data-findings>!${findings.map(findingCard)}</section>
+    <template data-finding-template>!${findingCard(emptyFinding)}</template>
 
     <section class="cards" aria-label="Plants and workers">
       !${card('Plants stored', 'plants', facts)}
@@ -58,6 +61,31 @@ export function statusPage(user: User, { verdict, facts, workers, chains }: Stat
 
     <p class="muted freshness" data-freshness>As of loading this page.</p>`,
   });
+}
+
+/** What the script clones for a finding that appears later. */
+const emptyFinding: FindingWords = {
+  key: '',
+  level: 'warn',
+  headline: '',
+  since: '',
+  cause: '',
+  affected: '',
+  action: '',
+  runbook: '/runbook',
+};
+
+function findingCard(finding: FindingWords): string {
+  const { key, level, headline, since, cause, affected, action, runbook } = finding;
+  return html`<article class="finding" data-key="${key}" data-level="${level}">
+        <h2>${headline}</h2>
+        <p class="muted" data-since>${since}</p>
+        <dl>
+          <dt>Cause</dt><dd data-cause>${cause}</dd>
+          <dt>Affected</dt><dd data-affected>${affected}</dd>
+          <dt>What to do</dt><dd><span data-action>${action}</span> <a href="${runbook}">Runbook</a></dd>
+        </dl>
+      </article>`;
 }
 
 function card(title: string, name: FactName, facts: Record<FactName, Fact>): string {

@@ -1,47 +1,82 @@
 import type { AuditBlock } from '@plant-store/audit/ledger/audit-block';
-import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
-import { type Db, ObjectId } from 'mongodb';
+import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
+import { AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
+import { type Db, MongoServerError, MongoServerSelectionError, type TopologyDescription } from 'mongodb';
+import { type Backlog, readBacklog } from './backlog.ts';
+import { slowly } from './slowly.ts';
 
-/** Beyond this, pending plants are not counted one by one: the figure is read every other second. */
-export const PENDING_COUNTED_MAX = 10_000;
-/** More chains than any worker is told to write. */
-const CHAINS_MAX = 64;
+/** Of creations 64 at most, and one of operators. */
+const CHAINS_MAX = 65;
 const READ_MS_MAX = 1_000;
+/** What seldom changes is read this often. */
+const SELDOM_MS = 8_000;
 
 type ChainHead = { chain: number; height: number; entries: number; sealed: Date };
 
 export type DatabaseStatus = {
   /** As the collection's metadata estimates; a count would read them all. */
   plants: number;
-  /** Plants not yet processed, counted up to PENDING_COUNTED_MAX. */
-  pending: number;
-  /** Age of the oldest of them by this machine's clock, to within the second that orders commits; 0 without any. */
-  oldestPendingMs: number;
+  /** Plants that search finds, estimated likewise. */
+  searchable: number;
+  backlog: Backlog;
   /** The newest audit block of every chain. */
   chains: ChainHead[];
+  /** `collection.index`, of collections that exist. */
+  missingIndexes: string[];
+  /** Share of the disk in use under mongod; undefined where it does not tell. */
+  diskUsed: number | undefined;
+  /** Age of the newest anchor of the audit log; undefined before the first. */
+  anchorAgeMs: number | undefined;
+  /** How much mongod's clock is ahead of this machine's. */
+  clockAheadMs: number;
 };
 
-/** Every commit id there is: a bound on `commit` lets the partial index on pending plants answer. */
-const anyCommit = { $gte: new ObjectId('0'.repeat(24)) };
+export type DatabaseReader = (poisonCommits: readonly string[]) => Promise<DatabaseStatus>;
 
-/** @throws when there is no primary, or it does not answer in time. */
-export async function readDatabase(database: Db): Promise<DatabaseStatus> {
-  const collection = database.collection<PlantDocument>(PLANTS);
-  const isPending = { pending: true, commit: anyCommit } as const;
+/** The reader throws when there is no primary, or it does not answer in time. */
+export function createDatabaseReader(database: Db): DatabaseReader {
   const bounds = { maxTimeMS: READ_MS_MAX };
+  const missingIndexes = slowly(SELDOM_MS, () => readMissingIndexes(database));
+  const diskUsed = slowly(SELDOM_MS, () => readDiskUsed(database));
 
-  const [plants, pending, oldest, chains] = await Promise.all([
-    collection.estimatedDocumentCount(bounds),
-    collection.countDocuments(isPending, { ...bounds, limit: PENDING_COUNTED_MAX }),
-    collection.findOne(isPending, { ...bounds, sort: { commit: 1 }, projection: { created: 1 } }),
-    readChains(database),
-  ]);
-  return {
-    plants,
-    pending,
-    oldestPendingMs: oldest === null ? 0 : Math.max(0, Date.now() - oldest.created.getTime()),
-    chains,
+  return async (poisonCommits) => {
+    const [plants, searchable, backlog, chains, missing, disk, clockAheadMs] = await Promise.all([
+      database.collection(PLANTS).estimatedDocumentCount(bounds),
+      database.collection(PLANT_SEARCH).estimatedDocumentCount(bounds),
+      readBacklog(database, poisonCommits, READ_MS_MAX),
+      readChains(database),
+      missingIndexes(),
+      diskUsed(),
+      readClock(database),
+    ]);
+    return {
+      plants,
+      searchable,
+      backlog: backlog.isCapped
+        ? { ...backlog, plants: Math.max(backlog.plants, plants - searchable) }
+        : backlog,
+      chains,
+      missingIndexes: missing,
+      diskUsed: disk,
+      anchorAgeMs: undefined,
+      clockAheadMs,
+    };
   };
+}
+
+/** Why MongoDB gives no answer, as a sentence for operators. */
+export function databaseFault(error: unknown): string {
+  if (error instanceof MongoServerSelectionError) {
+    const members = [...((error.reason as TopologyDescription | undefined)?.servers.values() ?? [])];
+    const answering = members.filter(({ type }) => type !== 'Unknown');
+    return answering.length === 0
+      ? 'No member of the replica set answers.'
+      : `${answering.length} of ${members.length} members answer, and none of them is primary.`;
+  }
+  if (error instanceof MongoServerError && (error.code === 13 || error.code === 18)) {
+    return "It refuses this console's account.";
+  }
+  return 'It is connected and does not answer in time: it hangs, or is overloaded.';
 }
 
 /** Sorted as the unique index on (chain, height) is, so MongoDB reads one block a chain and skips the rest. */
@@ -66,4 +101,37 @@ async function readChains(database: Db): Promise<ChainHead[]> {
     )
     .toArray();
   return heads.map(({ _id, height, entries, time }) => ({ chain: _id, height, entries, sealed: time }));
+}
+
+async function readMissingIndexes(database: Db): Promise<string[]> {
+  const wanted = Map.groupBy(
+    [...plantIndexes, ...searchIndexes, ...auditIndexes],
+    ({ collection }) => collection,
+  );
+  const missing = await Promise.all(
+    [...wanted].map(async ([collection, indexes]) => {
+      const present = await database
+        .collection(collection)
+        .listIndexes({ maxTimeMS: READ_MS_MAX })
+        .toArray()
+        .catch((error: unknown) => {
+          if (error instanceof MongoServerError && error.codeName === 'NamespaceNotFound') return undefined;
+          throw error;
+        });
+      if (present === undefined) return [];
+      const names = new Set(present.map(({ name }) => name as string));
+      return indexes.filter(({ name }) => !names.has(name)).map(({ name }) => `${collection}.${name}`);
+    }),
+  );
+  return missing.flat();
+}
+
+async function readDiskUsed(database: Db): Promise<number | undefined> {
+  const { fsUsedSize, fsTotalSize } = await database.command({ dbStats: 1, maxTimeMS: READ_MS_MAX });
+  return Number(fsTotalSize) > 0 ? Number(fsUsedSize) / Number(fsTotalSize) : undefined;
+}
+
+async function readClock(database: Db): Promise<number> {
+  const { localTime } = await database.command({ hello: 1, maxTimeMS: READ_MS_MAX });
+  return (localTime as Date).getTime() - Date.now();
 }

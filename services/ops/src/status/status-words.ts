@@ -1,15 +1,35 @@
-import { type DatabaseStatus, PENDING_COUNTED_MAX } from './database-status.ts';
+import type { LastingFinding } from '../findings/diagnose.ts';
+import { BEHIND_MS } from '../findings/queue-findings.ts';
+import type { Observation } from '../monitor/monitor.ts';
+import type { Pace } from '../monitor/pace.ts';
+import type { DatabaseStatus } from './database-status.ts';
 import { age, count } from './figures.ts';
 import type { QueueStatus } from './queue-status.ts';
-import type { SystemStatus } from './status.ts';
-import { BEHIND_MS, type Level, type Verdict, verdictOn } from './verdict.ts';
 import type { WorkerState, WorkerStatus } from './worker-status.ts';
+
+/** How worried to be: all well, work in hand, less than promised, or not doing its job. */
+type Level = 'good' | 'busy' | 'warn' | 'bad';
+
+type Verdict = { level: Level; headline: string; advice: string };
+
+export type FindingWords = {
+  key: string;
+  level: Level;
+  headline: string;
+  since: string;
+  cause: string;
+  affected: string;
+  action: string;
+  runbook: string;
+};
 
 export type Fact = { text: string; note?: string; level?: Level };
 
 /** The state of the system in words, ready to be shown: rendered by the server first, then refreshed as JSON. */
 export type StatusWords = {
   verdict: Verdict;
+  /** Everything that is wrong, the gravest first. */
+  findings: FindingWords[];
   facts: Record<FactName, Fact>;
   workers: WorkerWords[];
   chains: { chain: string; height: string; entries: string; sealed: string }[];
@@ -38,10 +58,11 @@ export type FactName =
 
 const UNKNOWN: Fact = { text: '–' };
 
-export function statusWords(status: SystemStatus, now: Date): StatusWords {
+export function statusWords({ status, findings, pace }: Observation, now: Date): StatusWords {
   return {
-    verdict: verdictOn(status),
-    facts: { ...databaseFacts(status.database), ...queueFacts(status.queue) },
+    verdict: verdictOn(status.database, findings),
+    findings: findings.map((finding) => findingWords(finding, now)),
+    facts: { ...databaseFacts(status.database, pace), ...queueFacts(status.queue) },
     workers: (status.queue?.workers ?? []).map(workerWords),
     chains: (status.database?.chains ?? []).map(({ chain, height, entries, sealed }) => ({
       chain: String(chain),
@@ -52,18 +73,66 @@ export function statusWords(status: SystemStatus, now: Date): StatusWords {
   };
 }
 
-function databaseFacts(database: DatabaseStatus | undefined) {
-  if (database === undefined) return { plants: UNKNOWN, pending: UNKNOWN };
-  const { plants, pending, oldestPendingMs } = database;
-  const isCapped = pending >= PENDING_COUNTED_MAX;
+/** The gravest finding, or that there is none. */
+function verdictOn(database: DatabaseStatus | undefined, findings: readonly LastingFinding[]): Verdict {
+  const [first, ...others] = findings;
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : ` ${count(others.length)} more below.`;
+    return { level: first.level, headline: first.headline, advice: `${first.affected}${more}` };
+  }
+  return (database?.backlog.plants ?? 0) > 0
+    ? { level: 'busy', headline: 'All is well', advice: 'New plants are being indexed and audited.' }
+    : { level: 'good', headline: 'All is well', advice: 'Every plant is stored, indexed and audited.' };
+}
+
+function findingWords(finding: LastingFinding, now: Date): FindingWords {
+  const { key, id, level, headline, since, cause, affected, action } = finding;
   return {
-    plants: { text: count(plants), note: 'as the database estimates' },
+    key,
+    level,
+    headline,
+    since: `for ${age(now.getTime() - since.getTime())}, since ${since.toISOString().slice(11, 19)} UTC`,
+    cause,
+    affected,
+    action,
+    runbook: `/runbook#${id}`,
+  };
+}
+
+function databaseFacts(database: DatabaseStatus | undefined, pace: Pace | undefined) {
+  if (database === undefined) return { plants: UNKNOWN, pending: UNKNOWN };
+  const { plants, backlog } = database;
+  return {
+    plants: {
+      text: count(plants),
+      note:
+        pace === undefined ? 'as the database estimates' : `${count(Math.round(pace.arrivedPerS))}/s arrive`,
+    },
     pending: {
-      text: isCapped ? `${count(pending)}+` : count(pending),
-      note: pending === 0 ? 'all are indexed and audited' : `the oldest for ${age(oldestPendingMs)}`,
-      ...(oldestPendingMs > BEHIND_MS && { level: 'warn' as const }),
+      text: backlog.isCapped ? `about ${count(backlog.plants)}` : count(backlog.plants),
+      note: backlogNote(backlog, pace),
+      ...(backlog.oldestMs > BEHIND_MS && { level: 'warn' as const }),
     },
   };
+}
+
+function backlogNote(
+  { plants, oldestMs, poison }: DatabaseStatus['backlog'],
+  pace: Pace | undefined,
+): string {
+  const apart = poison === 0 ? '' : `; ${count(poison)} more cannot be processed`;
+  if (plants === 0) return `all ${poison === 0 ? '' : 'others '}are indexed and audited${apart}`;
+  const outlook = outlookOf(pace);
+  return `the oldest for ${age(oldestMs)}${outlook === undefined ? '' : `, ${outlook}`}${apart}`;
+}
+
+/** Seconds of backlog are the ordinary state and no prospect worth telling. */
+function outlookOf(pace: Pace | undefined): string | undefined {
+  if (pace === undefined) return undefined;
+  if (pace.growsPerS > 0) return `growing by ${count(Math.ceil(pace.growsPerS))}/s`;
+  return pace.clearInMs !== undefined && pace.clearInMs > 5_000
+    ? `clear in ${age(pace.clearInMs)}`
+    : undefined;
 }
 
 function queueFacts(queue: QueueStatus | undefined) {

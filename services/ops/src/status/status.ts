@@ -3,11 +3,22 @@ import { within } from '@plant-store/platform/within';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Db } from 'mongodb';
-import { type DatabaseStatus, readDatabase } from './database-status.ts';
+import { createDatabaseReader, type DatabaseStatus, databaseFault } from './database-status.ts';
+import { rememberFailedCommits } from './failed-commits.ts';
 import { type QueueStatus, readQueue } from './queue-status.ts';
+import { createRedisReader, type RedisStatus } from './redis-status.ts';
 
 /** The system at one moment; what gives no answer is undefined. */
-export type SystemStatus = { database: DatabaseStatus | undefined; queue: QueueStatus | undefined };
+export type SystemStatus = {
+  at: Date;
+  database: DatabaseStatus | undefined;
+  queue: QueueStatus | undefined;
+  redis: RedisStatus | undefined;
+  /** Why a server gives no answer, as a sentence. */
+  faults: { mongodb?: string; redis?: string };
+  /** How much each server's clock is ahead of this machine's. */
+  clocks: { server: string; aheadMs: number }[];
+};
 
 /** Never rejects, and answers within READ_MS_MAX. */
 export type StatusReader = () => Promise<SystemStatus>;
@@ -16,17 +27,45 @@ const READ_MS_MAX = 2_500;
 /** One reading serves all requests within this time, so that many open pages cost what one does. */
 const FRESH_MS = 1_000;
 
+export type StatusSources = { database: Db; queue: Queue; redis: Redis; queuePrefix: string };
+
 export function createStatusReader(
-  { database, queue, redis, queuePrefix }: { database: Db; queue: Queue; redis: Redis; queuePrefix: string },
+  { database, queue, redis, queuePrefix }: StatusSources,
   logger: Logger,
 ): StatusReader {
-  const databaseStatus = orUndefined('MongoDB', () => readDatabase(database), logger);
-  const queueStatus = orUndefined('Redis', () => readQueue(queue, redis, queuePrefix), logger);
+  const readDatabase = createDatabaseReader(database);
+  const readRedis = createRedisReader(redis);
+  /** As of the reading before: MongoDB need not wait for Redis. */
+  const failedCommits = rememberFailedCommits(() => performance.now());
+  const databaseAnswer = answerOf('MongoDB', () => readDatabase(failedCommits.all()), databaseFault, logger);
+  const redisAnswer = answerOf(
+    'Redis',
+    async () => {
+      const [status, server] = await Promise.all([readQueue(queue, redis, queuePrefix), readRedis()]);
+      return { status, server };
+    },
+    () => redisFault(redis),
+    logger,
+  );
   let latest: { status: Promise<SystemStatus>; readAt: number } | undefined;
 
   async function read(): Promise<SystemStatus> {
-    const [database, queue] = await Promise.all([databaseStatus(), queueStatus()]);
-    return { database, queue };
+    const [mongodb, redis] = await Promise.all([databaseAnswer(), redisAnswer()]);
+    failedCommits.seen(redis.value?.status.failedCommits ?? []);
+    return {
+      at: new Date(),
+      database: mongodb.value,
+      queue: redis.value?.status,
+      redis: redis.value?.server,
+      faults: {
+        ...(mongodb.fault !== undefined && { mongodb: mongodb.fault }),
+        ...(redis.fault !== undefined && { redis: redis.fault }),
+      },
+      clocks: [
+        ...(mongodb.value === undefined ? [] : [{ server: 'MongoDB', aheadMs: mongodb.value.clockAheadMs }]),
+        ...(redis.value === undefined ? [] : [{ server: 'Redis', aheadMs: redis.value.server.clockAheadMs }]),
+      ],
+    };
   }
 
   return () => {
@@ -36,26 +75,35 @@ export function createStatusReader(
   };
 }
 
-/** What is read, or undefined when no answer comes in time; logged once an outage, not once a reading. */
-function orUndefined<T>(
+function redisFault(redis: Redis): string {
+  return redis.status === 'ready'
+    ? 'It is connected and does not answer in time: it hangs, or is overloaded.'
+    : 'It takes no connection.';
+}
+
+type Answer<T> = { value?: T; fault?: string };
+
+/** What is read, or why there is no answer in time; logged once an outage, not once a reading. */
+function answerOf<T>(
   server: string,
   read: () => Promise<T>,
+  faultOf: (error: unknown) => string,
   logger: Logger,
-): () => Promise<T | undefined> {
+): () => Promise<Answer<T>> {
   let away = false;
   return async () => {
-    const { status, reason } = await within<{ status?: T; reason?: string }>(
+    const answer = await within<Answer<T> & { reason?: string }>(
       READ_MS_MAX,
       read().then(
-        (status) => ({ status }),
-        (error: Error) => ({ reason: error.message }),
+        (value) => ({ value }),
+        (error: Error) => ({ fault: faultOf(error), reason: error.message }),
       ),
-      { reason: `no answer within ${READ_MS_MAX} ms` },
+      { fault: faultOf(undefined), reason: `no answer within ${READ_MS_MAX} ms` },
     );
-    if (reason !== undefined && !away)
-      logger.warn({ server, reason }, `${server} does not answer: its figures are unknown`);
-    if (reason === undefined && away) logger.info({ server }, `${server} answers again`);
-    away = reason !== undefined;
-    return status;
+    const { fault, reason } = answer;
+    if (fault !== undefined && !away) logger.warn({ server, fault, reason }, `${server} does not answer`);
+    if (fault === undefined && away) logger.info({ server }, `${server} answers again`);
+    away = fault !== undefined;
+    return answer;
   };
 }

@@ -4,6 +4,8 @@ const PERIOD_MS = 2_000;
 const TIMEOUT_MS = 4_000;
 
 const verdict = document.querySelector('[data-verdict]');
+const findings = document.querySelector('[data-findings]');
+const findingTemplate = document.querySelector('[data-finding-template]');
 const chains = document.querySelector('[data-chains]');
 const noChains = document.querySelector('[data-no-chains]');
 const workers = document.querySelector('[data-workers]');
@@ -28,6 +30,7 @@ async function refresh() {
 
 function show(status) {
   showVerdict(status.verdict);
+  showFindings(status.findings);
   for (const [name, fact] of Object.entries(status.facts)) {
     for (const element of document.querySelectorAll(`[data-fact="${name}"]`)) {
       element.dataset.level = fact.level ?? 'good';
@@ -45,6 +48,23 @@ function showVerdict({ level, headline, advice }) {
   verdict.dataset.level = level;
   setText(verdict.querySelector('[data-headline]'), headline);
   setText(verdict.querySelector('[data-advice]'), advice);
+}
+
+// A finding that stays keeps its element: only its texts change.
+function showFindings(list) {
+  const shown = new Map([...findings.children].map((element) => [element.dataset.key, element]));
+  findings.replaceChildren(...list.map((finding) => findingCard(shown.get(finding.key), finding)));
+}
+
+function findingCard(element = findingTemplate.content.firstElementChild.cloneNode(true), finding) {
+  element.dataset.key = finding.key;
+  element.dataset.level = finding.level;
+  setText(element.querySelector('h2'), finding.headline);
+  for (const name of ['since', 'cause', 'affected', 'action']) {
+    setText(element.querySelector(`[data-${name}]`), finding[name]);
+  }
+  element.querySelector('a').setAttribute('href', finding.runbook);
+  return element;
 }
 
 function workerRow({ name, state, level, progress, jobs, up, version }) {

@@ -1,0 +1,41 @@
+import type { SystemStatus } from '../status/status.ts';
+import { databaseRules } from './database-findings.ts';
+import type { Finding, Rule } from './finding.ts';
+import { queueRules } from './queue-findings.ts';
+import { redisRules } from './redis-findings.ts';
+import { workerRules } from './worker-findings.ts';
+
+/** A finding that has lasted: since when, by this machine's clock. */
+export type LastingFinding = Finding & { key: string; since: Date };
+
+/** Causes before what follows from them. */
+const rules: readonly Rule[] = [...databaseRules, ...redisRules, ...workerRules, ...queueRules];
+
+/**
+ * Remembers since when each finding stands, and answers all that stand, the gravest first, none hiding another.
+ * To be given every reading, in order.
+ */
+export function createDiagnosis(): (status: SystemStatus) => LastingFinding[] {
+  let firstSeen = new Map<string, number>();
+
+  return (status) => {
+    const at = status.at.getTime();
+    const seen = new Map<string, number>();
+    const standing: LastingFinding[] = [];
+    for (const { find, holdMs = 0 } of rules) {
+      for (const finding of find(status)) {
+        const key = [finding.id, finding.subject].filter(Boolean).join(':');
+        const first = firstSeen.get(key) ?? at;
+        seen.set(key, first);
+        if (at - first < holdMs) continue;
+        standing.push({ ...finding, key, since: new Date(Math.min(first, at - (finding.lastedMs ?? 0))) });
+      }
+    }
+    firstSeen = seen;
+    return standing.sort((a, b) => rank(a) - rank(b));
+  };
+}
+
+function rank({ level }: Finding): number {
+  return level === 'bad' ? 0 : 1;
+}

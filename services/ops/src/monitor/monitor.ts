@@ -1,0 +1,33 @@
+import { createDiagnosis, type LastingFinding } from '../findings/diagnose.ts';
+import type { StatusReader, SystemStatus } from '../status/status.ts';
+import { createPace, type Pace } from './pace.ts';
+
+const PERIOD_MS = 2_000;
+
+/** One reading of the system and what it means beside those before. */
+export type Observation = {
+  status: SystemStatus;
+  findings: LastingFinding[];
+  pace: Pace | undefined;
+};
+
+export type Monitor = Disposable & {
+  /** The newest observation; at most a second old. Never rejects. */
+  current: () => Promise<Observation>;
+};
+
+/** Reads the system every 2 s, whether anybody looks or not, so that it knows since when something is wrong. */
+export function startMonitor(readStatus: StatusReader): Monitor {
+  const diagnose = createDiagnosis();
+  const paceOf = createPace();
+  let latest: Observation | undefined;
+
+  async function current(): Promise<Observation> {
+    const status = await readStatus();
+    if (latest?.status !== status) latest = { status, findings: diagnose(status), pace: paceOf(status) };
+    return latest;
+  }
+
+  const timer = setInterval(current, PERIOD_MS);
+  return { current, [Symbol.dispose]: () => clearInterval(timer) };
+}

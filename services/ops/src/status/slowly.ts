@@ -1,0 +1,11 @@
+/** Reads anew once the last answer is older than `ms`; an error is not kept. */
+export function slowly<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
+  let latest: { value: T; readAt: number } | undefined;
+  return async () => {
+    if (latest === undefined || performance.now() - latest.readAt > ms) {
+      const readAt = performance.now();
+      latest = { value: await read(), readAt };
+    }
+    return latest.value;
+  };
+}

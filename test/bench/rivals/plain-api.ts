@@ -1,0 +1,47 @@
+/**
+ * The rival "plain": what a competent team writes first. Fastify with its usual JWT and schema validation; each create
+ * is one insertOne with the same write concern as ours, then one awaited BullMQ job.
+ */
+import fastifyJwt from '@fastify/jwt';
+import { Queue } from 'bullmq';
+import Fastify from 'fastify';
+import { Redis } from 'ioredis';
+import { Long, MongoClient } from 'mongodb';
+
+const { MONGODB_URL = '', REDIS_URL = '', QUEUE_PREFIX = '', AUTH_SECRET = '', PORT = '0' } = process.env;
+
+const mongo = await new MongoClient(MONGODB_URL).connect();
+const plants = mongo.db().collection<{ _id: Long; name: string; tag?: string; created: Date }>('plants', {
+  writeConcern: { w: 'majority', journal: true },
+});
+const queue = new Queue('plant-creations', {
+  connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
+  prefix: QUEUE_PREFIX,
+  defaultJobOptions: { removeOnComplete: true, attempts: 3 },
+});
+
+const app = Fastify();
+await app.register(fastifyJwt, { secret: AUTH_SECRET, verify: { cache: true } });
+app.addHook('onRequest', (request) => request.jwtVerify());
+app.post<{ Body: { id: number; name: string; tag?: string } }>(
+  '/plants',
+  {
+    schema: {
+      body: {
+        type: 'object',
+        required: ['id', 'name'],
+        properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
+      },
+      response: {
+        200: { type: 'object', properties: { name: { type: 'string' }, tag: { type: 'string' } } },
+      },
+    },
+  },
+  async ({ body: { id, name, tag } }) => {
+    const plant = { name, ...(tag !== undefined && { tag }) };
+    await plants.insertOne({ _id: Long.fromNumber(id), ...plant, created: new Date() });
+    await queue.add('plant.created', { id, ...plant });
+    return plant;
+  },
+);
+await app.listen({ host: '127.0.0.1', port: Number(PORT) });
