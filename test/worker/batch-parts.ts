@@ -2,7 +2,7 @@ import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
 import { createAuditChains, creationChains } from '@plant-store/audit/sealing/audit-chains';
 import type { AuditLog } from '@plant-store/audit/sealing/audit-log';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
-import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
+import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import { auditIndexes, plantIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
 import { ensureIndexes } from '../../packages/platform/src/mongo-indexes.ts';

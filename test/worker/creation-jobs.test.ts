@@ -1,3 +1,6 @@
+import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
+import { mongoTermIndex } from '@plant-store/search/mongo/mongo-term-index';
+import { searchPlants } from '@plant-store/search/search-plants';
 import { expect, test } from 'vitest';
 import { waitFor } from '../harness/wait-for.ts';
 import { expectProcessed, readChains, untilProcessed } from './processed.ts';
@@ -22,7 +25,7 @@ test('a job has the plants of its commit indexed and audited exactly once, clear
   });
 });
 
-test('an index entry finds the plant by its words, the beginning of its name, its tag and its id', async () => {
+test('an index entry finds the plant by words, the beginning of its name, tag, id, request, commit and subject', async () => {
   await start(jobsOnly);
   const created = new Date('2026-05-06T07:08:09.010Z');
   const { commit, plants: stored } = await storeCommit(plants, 1, {
@@ -32,16 +35,20 @@ test('an index entry finds the plant by its words, the beginning of its name, it
   });
   await publish(commit);
   await untilProcessed(database);
-  const search = database.collection('plant_search');
-  const id = stored[0]?._id;
-  for (const query of [
-    { words: 'roschen' },
-    { words: 'blute' },
-    { folded: /^angstrom ro/ },
-    { tag: 'Blüte', created: { $gte: created } },
-    { _id: id as never },
+  const id = stored[0]?._id as bigint;
+  const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
+  for (const question of [
+    { text: 'roschen' },
+    { text: 'blute ang' },
+    { name: 'ÅNGSTROM RO' },
+    { tag: 'Blüte', since: created },
+    { id },
+    { request: stored[0]?.from.request as string },
+    { commit },
+    { subject: stored[0]?.by.sub as string },
   ]) {
-    expect(await search.find(query).toArray()).toMatchObject([{ _id: id, name: 'Ångström Röschen' }]);
+    const { plants: found } = await searchPlants(indexes, question);
+    expect(found).toMatchObject([{ id, name: 'Ångström Röschen', tag: 'Blüte', created }]);
   }
 });
 
@@ -68,6 +75,7 @@ test('an audit entry tells what, who, when and from where, and holds no token', 
       action: 'created',
       plant: plant?._id,
       content: expect.stringMatching(/^[0-9a-f]{64}$/),
+      commit: plant?.commit,
       who: plant?.by,
       when: plant?.created,
       from: plant?.from,

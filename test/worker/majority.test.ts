@@ -115,7 +115,10 @@ test('as long as no majority has the index entry, nothing is audited and every p
 test('an index entry of another worker that no majority has yet is waited for', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
   await replication('alwaysOn');
-  await database.collection<{ _id: bigint }>('plant_search').insertMany(stored.map(searchEntry), LOCAL);
+  await database.collection<{ _id: bigint }>('plant_search').insertMany(
+    stored.map((plant) => searchEntry(plant, new Date())),
+    LOCAL,
+  );
   let cleared = false;
   const processing = processCommits(worker(), [commit], PAGE).then(() => {
     cleared = true;

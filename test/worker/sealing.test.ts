@@ -2,12 +2,15 @@ import type { CreationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { AuditLog, AuditLogSession } from '@plant-store/audit/sealing/audit-log';
 import { sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import type { Db, MongoClient } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMongoClient } from '../../packages/platform/src/mongo.ts';
 import { type PrivateServer, privateMongod } from '../harness/private-servers.ts';
 import { needsServers } from '../harness/servers.ts';
 import { createIndexes, sealing } from './batch-parts.ts';
 import { readChains } from './processed.ts';
+
+const COMMIT = new ObjectId('6650f0c2a1b2c3d4e5f60700');
 
 /** Fail points are for the clients of this name alone. */
 const APP_NAME = 'sealing-test';
@@ -42,6 +45,7 @@ const entries = (count: number): CreationEntry[] =>
     action: 'created',
     plant: next,
     content: '01'.repeat(32),
+    commit: COMMIT,
     who: { sub: 's' },
     when: new Date(),
     from: { address: 'a', request: 'r', instance: 'i' },

@@ -9,7 +9,7 @@ export type IndexSpecification = {
   partialFilterExpression?: Record<string, unknown>;
 };
 
-/** The outbox: finds the marks, and costs nothing for plants whose mark is cleared. Queries name it as their hint. */
+/** The outbox: finds pending plants, and costs nothing for plants whose flag is cleared. Queries name it as their hint. */
 export const PENDING_COMMITS = 'pending_commits';
 
 export const plantIndexes: readonly IndexSpecification[] = [
@@ -21,12 +21,23 @@ export const plantIndexes: readonly IndexSpecification[] = [
   },
 ];
 
-/** What plants are searched by; by id is `_id`. */
+/** Everything plants are searched by, the newest first within each term; queries name it as their hint. */
+export const TERMS_INDEX = 'terms';
+
 export const searchIndexes: readonly IndexSpecification[] = [
-  { collection: PLANT_SEARCH, name: 'words', key: { words: 1 } },
-  { collection: PLANT_SEARCH, name: 'folded_name', key: { folded: 1 } },
-  { collection: PLANT_SEARCH, name: 'tag_by_time', key: { tag: 1, created: -1 } },
+  { collection: PLANT_SEARCH, name: TERMS_INDEX, key: { terms: 1, created: -1, _id: 1 } },
 ];
+
+/**
+ * What plants are found by in the audit log, and where an entry has it; the newest block first. A block has one key for
+ * all its entries with the same value, so a commit or a subject costs the database next to nothing there, where an
+ * index entry for each plant would cost 3 µs.
+ */
+export const auditedBy = {
+  request: 'entries.from.request',
+  commit: 'entries.commit',
+  subject: 'entries.who.sub',
+} as const;
 
 /**
  * What the audit log's promises stand on: without the first a chain forks, without the second a creation is audited
@@ -35,4 +46,9 @@ export const searchIndexes: readonly IndexSpecification[] = [
 export const auditIndexes: readonly IndexSpecification[] = [
   { collection: AUDIT_BLOCKS, name: 'chain_height', key: { chain: 1, height: 1 }, unique: true },
   { collection: AUDIT_BLOCKS, name: 'event', key: { 'entries.event': 1 }, unique: true },
+  ...Object.entries(auditedBy).map(([name, path]) => ({
+    collection: AUDIT_BLOCKS,
+    name,
+    key: { [path]: 1, time: -1, _id: 1 } as const,
+  })),
 ];

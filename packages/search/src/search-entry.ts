@@ -1,26 +1,20 @@
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
-import { foldedName, words } from './folding.ts';
+import { termsOf } from './terms.ts';
 
-/** What a plant is searched by. It never changes, as the plant does not. */
+/** What a plant is searched by. It never changes, as the plant does not; only a reindex makes it anew. */
 export type SearchEntry = {
   /** The plant's id. */
   _id: bigint;
   name: string;
   tag?: string;
-  /** The beginning of the name without case and accents. */
-  folded: string;
-  /** The words of name and tag without case and accents. */
-  words: string[];
   created: Date;
+  /** When this entry was made, by the worker's clock. */
+  indexed: Date;
+  /** Everything the plant is found by. */
+  terms: string[];
 };
 
-export function searchEntry({ _id, name, tag, created }: PlantDocument): SearchEntry {
-  return {
-    _id,
-    name,
-    ...(tag !== undefined && { tag }),
-    folded: foldedName(name),
-    words: words(name, tag),
-    created,
-  };
+export function searchEntry(plant: PlantDocument, indexed: Date): SearchEntry {
+  const { _id, name, tag, created } = plant;
+  return { _id, name, ...(tag !== undefined && { tag }), created, indexed, terms: termsOf(plant) };
 }

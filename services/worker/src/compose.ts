@@ -14,7 +14,7 @@ import {
   redisMisconfigurations,
   workerConnection,
 } from '@plant-store/platform/redis';
-import { mongoSearchIndex } from '@plant-store/search/mongo-search-index';
+import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import type { WorkerConfig, WorkerSecrets } from './config.ts';
 import { type WorkerEvents, workerEvents } from './events.ts';

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { type AuditBlock, GENESIS, headerHash, headerOf, headOf, sealBlock } from './audit-block.ts';
 import type { AuditEntry } from './audit-entry.ts';
+
+const COMMIT = new ObjectId('6650f0c2a1b2c3d4e5f60700');
 
 const time = new Date('2026-03-04T05:06:07.008Z');
 const entryFor = (plant: bigint): AuditEntry => ({
@@ -9,6 +12,7 @@ const entryFor = (plant: bigint): AuditEntry => ({
   action: 'created',
   plant,
   content: '01'.repeat(32),
+  commit: COMMIT,
   who: { sub: 's' },
   when: time,
   from: { address: 'a', request: 'r', instance: 'i' },

@@ -9,11 +9,14 @@ import {
   type OperatorEntry,
 } from './audit-entry.ts';
 
+const COMMIT = new ObjectId('6650f0c2a1b2c3d4e5f60700');
+
 const creation: CreationEntry = {
   event: -(2n ** 63n),
   action: 'created',
   plant: -(2n ** 63n),
   content: 'ab'.repeat(32),
+  commit: COMMIT,
   who: { sub: 'client "a"\u0000', jti: 'token-1' },
   when: new Date('2026-03-04T05:06:07.008Z'),
   from: { request: 'r-1', address: '192.0.2.7', instance: 'api-1' },
@@ -35,7 +38,7 @@ const action: OperatorEntry = {
 
 test('the canonical form of a creation is fixed to the byte', () => {
   expect(canonicalEntry(creation)).toBe(
-    `{"action":"created","content":"${'ab'.repeat(32)}","event":"-9223372036854775808",` +
+    `{"action":"created","commit":"6650f0c2a1b2c3d4e5f60700","content":"${'ab'.repeat(32)}","event":"-9223372036854775808",` +
       '"from":{"address":"192.0.2.7","instance":"api-1","request":"r-1"},"plant":"-9223372036854775808",' +
       '"when":"2026-03-04T05:06:07.008Z","who":{"jti":"token-1","sub":"client \\"a\\"\\u0000"}}',
   );
@@ -73,6 +76,7 @@ test('every field of an entry is covered, one that is added later too', () => {
     { ...creation, event: 1n },
     { ...creation, plant: 1n },
     { ...creation, content: '00'.repeat(32) },
+    { ...creation, commit: new ObjectId('6650f0c2a1b2c3d4e5f60701') },
     { ...creation, who: { sub: 'other', jti: 'token-1' } },
     { ...creation, who: { sub: creation.who.sub, iss: 'token-1' } },
     { ...creation, when: new Date(0) },

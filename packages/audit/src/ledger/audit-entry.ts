@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Creator, Origin, PlantDocument } from '@plant-store/contracts/plant-document';
 
+/** As the driver has it, which pure code does not import. */
+type ObjectId = PlantDocument['commit'];
+
 /** One thing that happened: what, who, when, from where. Never a token. Hashes are in hexadecimal. */
 export type AuditEntry = CreationEntry | OperatorEntry;
 
@@ -12,17 +15,16 @@ export type CreationEntry = {
   plant: bigint;
   /** SHA-256 of the plant's canonical content, so that a later change of the record shows. */
   content: string;
+  /** The group commit that stored it. */
+  commit: ObjectId;
   who: Creator;
   when: Date;
   from: Origin;
 };
 
-/** An ObjectId of MongoDB, as a commit is. */
-type EventId = PlantDocument['commit'];
-
 /** What an operator did, or was refused. */
 export type OperatorEntry = {
-  event: EventId;
+  event: ObjectId;
   /** In the past tense, as `paused`. */
   action: string;
   outcome: 'done' | 'refused' | 'failed';
@@ -39,12 +41,13 @@ export type OperatorEntry = {
   from: Origin;
 };
 
-export function creationEntry({ _id, name, tag, created, by, from }: PlantDocument): CreationEntry {
+export function creationEntry({ _id, name, tag, created, commit, by, from }: PlantDocument): CreationEntry {
   return {
     event: _id,
     action: 'created',
     plant: _id,
     content: contentHash({ id: _id, name, tag }),
+    commit,
     who: by,
     when: created,
     from,
@@ -81,8 +84,8 @@ export function canonicalEntry(entry: AuditEntry): string {
   const tail = `"when":"${isoTime(entry.when)}","who":${canonicalStrings(entry.who)}}`;
   const from = canonicalStrings(entry.from);
   if ('plant' in entry) {
-    const { content, event, plant } = entry;
-    return `{"action":"created","content":"${content}","event":"${event}","from":${from},"plant":"${plant}",${tail}`;
+    const { commit, content, event, plant } = entry;
+    return `{"action":"created","commit":"${commit.toHexString()}","content":"${content}","event":"${event}","from":${from},"plant":"${plant}",${tail}`;
   }
   const { action, affected, after, before, event, outcome, reason, target } = entry;
   const head = JSON.stringify({ action, affected, after, before, event: event.toHexString() });

@@ -4,6 +4,8 @@ import { GENESIS, sealBlock } from './audit-block.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { MalformedBlock, readBlock, storedBlock } from './stored-block.ts';
 
+const COMMIT = new ObjectId('6650f0c2a1b2c3d4e5f60700');
+
 const common = {
   when: new Date('2026-03-04T05:06:07.008Z'),
   from: { address: 'a', request: 'r', instance: 'i' },
@@ -13,6 +15,7 @@ const creation: AuditEntry = {
   action: 'created',
   plant: -(2n ** 63n),
   content: '01'.repeat(32),
+  commit: COMMIT,
   who: { sub: 's', jti: 'j' },
   ...common,
 };
@@ -50,7 +53,8 @@ test.each<[string, 0 | 1, Fields, string]>([
   ['with a field of nobody', 0, { note: 'x' }, 'the entry has an unknown field note'],
   ['of a creation that names another plant', 0, { plant: 5n }, 'names another plant'],
   ['of a creation with another action', 0, { action: 'removed' }, 'is not "created"'],
-  ['whose event is text', 0, { event: 'created:5' }, 'an event is neither an int64 nor an ObjectId'],
+  ['whose event is text', 0, { event: 'created:5' }, 'event is no ObjectId'],
+  ['without a commit', 0, { commit: 'abc' }, 'commit is no ObjectId'],
   ['with no subject text', 0, { who: { sub: 5 } }, 'sub is no string'],
   ['of an action with content', 1, { content: Buffer.alloc(32) }, 'the entry has an unknown field content'],
   ['of an action whose reason is no text', 1, { reason: 5 }, 'reason is no string'],

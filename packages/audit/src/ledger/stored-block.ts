@@ -1,5 +1,5 @@
 import { type AuditBlock, BLOCK_VERSION } from './audit-block.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import type { AuditEntry, CreationEntry } from './audit-entry.ts';
 
 const HASH_BYTES = 32;
 
@@ -58,7 +58,7 @@ export function readBlock(document: Fields): AuditBlock {
 }
 
 const ENTRY_FIELDS = ['event', 'action', 'who', 'when', 'from'];
-const CREATION_FIELDS = [...ENTRY_FIELDS, 'plant', 'content'];
+const CREATION_FIELDS = [...ENTRY_FIELDS, 'plant', 'content', 'commit'];
 const OPERATOR_FIELDS = [...ENTRY_FIELDS, 'outcome', 'target', 'reason', 'before', 'after', 'affected'];
 
 function readEntry(entry: Fields): AuditEntry {
@@ -73,10 +73,16 @@ function readEntry(entry: Fields): AuditEntry {
     only(entry, 'entry', CREATION_FIELDS);
     if (action !== 'created') throw new MalformedBlock(`the action of creation ${event} is not "created"`);
     if (plant !== event) throw new MalformedBlock(`creation ${event} names another plant`);
-    return { event, action, plant, content: hex(entry, 'content'), ...common };
+    return {
+      event,
+      action,
+      plant,
+      content: hex(entry, 'content'),
+      commit: objectId(entry, 'commit'),
+      ...common,
+    };
   }
-  if ((event as { _bsontype?: string } | undefined)?._bsontype !== 'ObjectId')
-    throw new MalformedBlock('an event is neither an int64 nor an ObjectId');
+  objectId(entry, 'event');
   only(entry, 'entry', OPERATOR_FIELDS);
   for (const name of ['reason', 'before', 'after']) if (entry[name] !== undefined) text(entry, name);
   if (entry['affected'] !== undefined) wholeNumber(entry, 'affected');
@@ -106,6 +112,12 @@ function time(fields: Fields, name: string): Date {
   if (!(value instanceof Date) || Number.isNaN(value.getTime()))
     throw new MalformedBlock(`${name} is no time`);
   return value;
+}
+
+function objectId(fields: Fields, name: string): CreationEntry['commit'] {
+  const value = fields[name] as { _bsontype?: string } | undefined;
+  if (value?._bsontype !== 'ObjectId') throw new MalformedBlock(`${name} is no ObjectId`);
+  return value as CreationEntry['commit'];
 }
 
 function strings(fields: Fields, name: string): Record<string, string> {

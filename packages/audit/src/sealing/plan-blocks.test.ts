@@ -1,15 +1,18 @@
-import { BSON } from 'mongodb';
+import { BSON, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { GENESIS, sealBlock } from '../ledger/audit-block.ts';
 import type { CreationEntry } from '../ledger/audit-entry.ts';
 import { storedBlock } from '../ledger/stored-block.ts';
 import { planBlocks } from './plan-blocks.ts';
 
+const COMMIT = new ObjectId('6650f0c2a1b2c3d4e5f60700');
+
 const entry = (plant: number, sub = 's'): CreationEntry => ({
   event: BigInt(plant),
   action: 'created',
   plant: BigInt(plant),
   content: 'ab'.repeat(32),
+  commit: COMMIT,
   who: { sub, iss: 'issuer', jti: 'token' },
   when: new Date(),
   from: { address: '2001:db8::1', request: '🌹'.repeat(64), instance: 'api-1' },

@@ -72,18 +72,19 @@ type Prepared = { plant: PlantDocument; search: SearchEntry; audit: CreationEntr
 /** Yields to the event loop in between: locks have to be renewed, and health answered, whatever the plants hold. */
 async function prepareAll(page: readonly unknown[]): Promise<(Prepared | PoisonPlant)[]> {
   const prepared: (Prepared | PoisonPlant)[] = [];
+  const now = new Date();
   for (const [index, document] of page.entries()) {
     if (index % PREPARED_AT_ONCE === PREPARED_AT_ONCE - 1) await yieldToEventLoop();
-    prepared.push(prepare(document));
+    prepared.push(prepare(document, now));
   }
   return prepared;
 }
 
 /** The entries of one document, or why there are none: one document never fails another's batch (E6). */
-function prepare(document: unknown): Prepared | PoisonPlant {
+function prepare(document: unknown, now: Date): Prepared | PoisonPlant {
   try {
     const plant = readPlant(document);
-    return { plant, search: searchEntry(plant), audit: creationEntry(plant) };
+    return { plant, search: searchEntry(plant, now), audit: creationEntry(plant) };
   } catch (error) {
     return poisonOf(document as Record<string, unknown>, (error as Error).message);
   }

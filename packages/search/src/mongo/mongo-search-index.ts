@@ -2,7 +2,7 @@ import { PLANT_SEARCH } from '@plant-store/contracts/plant-document';
 import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
 import { partialInsert } from '@plant-store/platform/mongo-failures';
 import type { MongoClient } from 'mongodb';
-import type { SearchEntry } from './search-entry.ts';
+import type { SearchEntry } from '../search-entry.ts';
 
 export type SearchIndex = {
   /**

@@ -7,21 +7,20 @@ import { Queue } from 'bullmq';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';
 import { Long, MongoClient } from 'mongodb';
+import { durable, environment, type PlantCreated, QUEUE } from '../environment.ts';
 
-const { MONGODB_URL = '', REDIS_URL = '', QUEUE_PREFIX = '', AUTH_SECRET = '', PORT = '0' } = process.env;
-
-const mongo = await new MongoClient(MONGODB_URL).connect();
-const plants = mongo.db().collection<{ _id: Long; name: string; tag?: string; created: Date }>('plants', {
-  writeConcern: { w: 'majority', journal: true },
-});
-const queue = new Queue('plant-creations', {
-  connection: new Redis(REDIS_URL, { maxRetriesPerRequest: null }),
-  prefix: QUEUE_PREFIX,
+const mongo = await new MongoClient(environment.mongodbUrl).connect();
+const plants = mongo
+  .db()
+  .collection<{ _id: Long; name: string; tag?: string; created: Date }>('plants', { writeConcern: durable });
+const queue = new Queue<PlantCreated>(QUEUE, {
+  connection: new Redis(environment.redisUrl, { maxRetriesPerRequest: null }),
+  prefix: environment.queuePrefix,
   defaultJobOptions: { removeOnComplete: true, attempts: 3 },
 });
 
 const app = Fastify();
-await app.register(fastifyJwt, { secret: AUTH_SECRET, verify: { cache: true } });
+await app.register(fastifyJwt, { secret: environment.authSecret, verify: { cache: true } });
 app.addHook('onRequest', (request) => request.jwtVerify());
 app.post<{ Body: { id: number; name: string; tag?: string } }>(
   '/plants',
@@ -44,4 +43,4 @@ app.post<{ Body: { id: number; name: string; tag?: string } }>(
     return plant;
   },
 );
-await app.listen({ host: '127.0.0.1', port: Number(PORT) });
+await app.listen({ host: '127.0.0.1', port: environment.port });

@@ -1,0 +1,56 @@
+import { TERMS_INDEX } from '@plant-store/contracts/indexes';
+import { PLANT_SEARCH } from '@plant-store/contracts/plant-document';
+import { type Db, MaxKey, MinKey } from 'mongodb';
+import type { SearchEntry } from '../search-entry.ts';
+import type { Position, Stretch, TermIndex } from '../search-terms.ts';
+import { inTime } from './mongo-timeout.ts';
+
+/** No character comes after it, so it ends every word that begins in the same way. */
+const LAST_CHARACTER = '\u{10ffff}';
+
+/**
+ * The index of terms in MongoDB. `min` and `max` are places in the index itself: they hold for a multikey index too,
+ * where a condition on a range of terms would neither bound the scan nor keep its order. The collection must not be
+ * sharded for it.
+ */
+export function mongoTermIndex(database: Db): TermIndex {
+  const search = database.collection<SearchEntry>(PLANT_SEARCH);
+
+  return {
+    read: (stretch, from, entriesMax, msMax) =>
+      inTime(
+        search
+          .find({}, { maxTimeMS: msMax, limit: entriesMax, batchSize: entriesMax })
+          .hint(TERMS_INDEX)
+          .min(from === undefined ? startOf(stretch) : keyOf(from))
+          .max(endOf(stretch))
+          .toArray(),
+      ),
+    // Of these fields the index alone answers, without the documents.
+    count: async (stretch, countMax, msMax) => {
+      const counted = search
+        .find({}, { projection: { _id: 1 }, maxTimeMS: msMax, limit: countMax, batchSize: countMax })
+        .hint(TERMS_INDEX)
+        .min(startOf(stretch))
+        .max(endOf(stretch));
+      return (await inTime(counted.toArray())).length;
+    },
+    byIds: (ids, msMax) => inTime(search.find({ _id: { $in: [...ids] } }, { maxTimeMS: msMax }).toArray()),
+  };
+}
+
+function keyOf({ term, created, id }: Position) {
+  return { terms: term, created, _id: id };
+}
+
+/** Newer plants come first, so the later bound in time is the first in the index. A bound of a prefix is no bound. */
+function startOf({ term, prefix, until }: Stretch) {
+  const newest = prefix || until === undefined ? new MaxKey() : new Date(until.getTime() - 1);
+  return { terms: term, created: newest, _id: new MinKey() };
+}
+
+function endOf({ term, prefix, since }: Stretch) {
+  if (prefix) return { terms: term + LAST_CHARACTER, created: new MaxKey(), _id: new MinKey() };
+  const beyond = since === undefined ? new MinKey() : new Date(since.getTime() - 1);
+  return { terms: term, created: beyond, _id: new MinKey() };
+}

@@ -1,0 +1,76 @@
+import { type Answer, foundPlant, SearchTimeout } from './answer.ts';
+import { answers, conditionsOf, type Provenance, type Question } from './question.ts';
+import type { TermIndex } from './search-terms.ts';
+
+/** The creations of one audit block that a question asks for. */
+export type AuditedPlants = { block: string; time: Date; ids: bigint[] };
+
+export type AuditedIndex = {
+  /**
+   * The newest blocks with such creations, sealed at that time or before.
+   * @throws SearchTimeout when it takes longer than it may
+   */
+  read: (
+    provenance: Provenance,
+    until: Date | undefined,
+    blocksMax: number,
+    msMax: number,
+  ) => Promise<AuditedPlants[]>;
+};
+
+/** A block, and how many of its creations were looked at. */
+type BlockPlace = [time: number, block: string, seen: number];
+
+const READ_BLOCKS_MIN = 4;
+const READ_BLOCKS_MAX = 256;
+const LOOKED_UP_AT_ONCE = 500;
+
+/**
+ * Answers one page by request, commit and subject, which the audit log knows: the newest block first, and within a block
+ * in its order. What the index knows of these plants has to meet the rest of the question.
+ */
+export async function searchProvenance(
+  { audited, index }: { audited: AuditedIndex; index: TermIndex },
+  provenance: Provenance,
+  question: Question,
+  { plantsMax, after, msLeft }: { plantsMax: number; after: unknown; msLeft: () => number },
+): Promise<Answer<BlockPlace>> {
+  const conditions = conditionsOf(question);
+  const plants: Answer['plants'] = [];
+  let place = after as BlockPlace | undefined;
+  const next = () => (place === undefined ? {} : { next: place });
+  let blocksMax = READ_BLOCKS_MIN;
+  try {
+    while (msLeft() > 0) {
+      const until = place === undefined ? undefined : new Date(place[0]);
+      const blocks = await audited.read(provenance, until, blocksMax, msLeft());
+      // Blocks of one time come in the order of their names; those before the place were looked at.
+      const from = blocks.findIndex(({ time, block }) => !isBefore(time, block, place));
+      for (const { time, block, ids } of from < 0 ? [] : blocks.slice(from)) {
+        const seen = block === place?.[1] ? place[2] : 0;
+        for (let start = seen; start < ids.length; start += LOOKED_UP_AT_ONCE) {
+          const some = ids.slice(start, start + LOOKED_UP_AT_ONCE);
+          const entries = new Map((await index.byIds(some, msLeft())).map((entry) => [entry._id, entry]));
+          for (const [offset, id] of some.entries()) {
+            const entry = entries.get(id);
+            const isShown = entry !== undefined && answers(entry, conditions, question);
+            if (isShown && plants.length === plantsMax) return { plants, ...next(), timedOut: false };
+            if (isShown) plants.push(foundPlant(entry));
+            place = [time.getTime(), block, start + offset + 1];
+          }
+        }
+      }
+      if (blocks.length < blocksMax) return { plants, timedOut: false };
+      blocksMax = Math.min(blocksMax * 4, READ_BLOCKS_MAX);
+    }
+  } catch (error) {
+    if (!(error instanceof SearchTimeout)) throw error;
+  }
+  return { plants, ...next(), timedOut: true };
+}
+
+function isBefore(time: Date, block: string, place: BlockPlace | undefined): boolean {
+  return (
+    place !== undefined && (time.getTime() > place[0] || (time.getTime() === place[0] && block < place[1]))
+  );
+}

@@ -1,0 +1,136 @@
+import type { Answer } from './answer.ts';
+import { foundPlant, SearchTimeout } from './answer.ts';
+import { answers, type Condition, conditionsOf, meets, type Question, QuestionError } from './question.ts';
+import type { SearchEntry } from './search-entry.ts';
+
+/** A place in the index of terms: by term, then the newest first, then by id. */
+export type Position = { term: string; created: Date; id: bigint };
+
+/** The stretch of the index that a condition names. */
+export type Stretch = Condition & { since?: Date; until?: Date };
+
+export type TermIndex = {
+  /**
+   * The entries of a stretch in the index's order, from a position on, the one there included. An entry with several
+   * terms in the stretch comes once, at the first of them.
+   * @throws SearchTimeout when it takes longer than it may, as the others do
+   */
+  read: (
+    stretch: Stretch,
+    from: Position | undefined,
+    entriesMax: number,
+    msMax: number,
+  ) => Promise<SearchEntry[]>;
+  /** How many entries a stretch has, counted up to a limit. */
+  count: (stretch: Stretch, countMax: number, msMax: number) => Promise<number>;
+  byIds: (ids: readonly bigint[], msMax: number) => Promise<SearchEntry[]>;
+};
+
+/** Entries read at once where most may fail the other conditions. */
+const READ_ENTRIES_MIN = 250;
+const READ_ENTRIES_MAX = 4_000;
+/** Conditions are compared by how many entries they have, counted so far; of a long text only the first words. */
+const COUNTS_MAX = [1_000, 20_000];
+const CONDITIONS_COUNTED_MAX = 8;
+
+/**
+ * Answers one page by words, name and tag. The stretch of the rarest condition is read in the index's order from where
+ * the last page ended, and what fails another condition is left out. So a page costs what it shows, deep pages and
+ * common words as well; only several common words that hardly meet cost more, and for that there is the bound in time.
+ */
+export async function searchTerms(
+  index: TermIndex,
+  question: Question,
+  { plantsMax, after, msLeft }: { plantsMax: number; after: unknown; msLeft: () => number },
+): Promise<Answer<TermPlace>> {
+  const conditions = conditionsOf(question);
+  const start = after === undefined ? undefined : readPlace(after, conditions);
+  const plants: Answer['plants'] = [];
+  let chosen = start?.chosen ?? 0;
+  let seen = start?.seen;
+  let entriesMax = conditions.length === 1 ? plantsMax + 2 : READ_ENTRIES_MIN;
+  const next = () => (seen === undefined ? {} : { next: placeOf(chosen, seen) });
+  try {
+    if (start === undefined) chosen = await rarest(index, question, conditions, msLeft);
+    const stretch = stretchOf(conditions[chosen] as Condition, question);
+    while (msLeft() > 0) {
+      const from = seen;
+      const entries = await index.read(stretch, from, entriesMax, msLeft());
+      for (const entry of entries) {
+        const positions = positionsOf(entry, stretch);
+        const met = positions.find((position) => from === undefined || !isBefore(position, from));
+        if (met === undefined || (from !== undefined && isSame(met, from))) continue;
+        // Met at a later term of the stretch: it was shown at its first one.
+        const isShown = isSame(met, positions[0] as Position) && answers(entry, conditions, question);
+        if (isShown && plants.length === plantsMax) return { plants, ...next(), timedOut: false };
+        if (isShown) plants.push(foundPlant(entry));
+        seen = met;
+      }
+      if (entries.length < entriesMax) return { plants, timedOut: false };
+      entriesMax = Math.min(entriesMax * 2, READ_ENTRIES_MAX);
+    }
+  } catch (error) {
+    if (!(error instanceof SearchTimeout)) throw error;
+  }
+  return { plants, ...next(), timedOut: true };
+}
+
+/** The condition with the fewest entries. */
+async function rarest(
+  index: TermIndex,
+  question: Question,
+  conditions: readonly Condition[],
+  msLeft: () => number,
+): Promise<number> {
+  if (conditions.length === 1) return 0;
+  let counts: number[] = [];
+  for (const countMax of COUNTS_MAX) {
+    const counted = conditions.slice(0, CONDITIONS_COUNTED_MAX);
+    counts = await Promise.all(
+      counted.map((condition) => index.count(stretchOf(condition, question), countMax, msLeft())),
+    );
+    if (counts.some((count) => count < countMax)) break;
+  }
+  return counts.indexOf(Math.min(...counts));
+}
+
+function stretchOf(condition: Condition, { since, until }: Question): Stretch {
+  return { ...condition, ...(since && { since }), ...(until && { until }) };
+}
+
+/** Where the entry stands in the stretch: once for each of its terms that meets the condition. */
+function positionsOf({ _id, created, terms }: SearchEntry, condition: Condition): Position[] {
+  const met = terms.filter((term) => meets(term, condition));
+  return met.sort(byBytes).map((term) => ({ term, created, id: _id }));
+}
+
+function isBefore(a: Position, b: Position): boolean {
+  if (a.term !== b.term) return byBytes(a.term, b.term) < 0;
+  const [newer, older] = [a.created.getTime(), b.created.getTime()];
+  return newer === older ? a.id < b.id : newer > older;
+}
+
+function isSame(a: Position, b: Position): boolean {
+  return a.term === b.term && a.id === b.id;
+}
+
+/** As MongoDB orders strings: by their bytes in UTF-8. JavaScript compares UTF-16 units. */
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** The condition whose stretch is read, and the last entry seen there. */
+type TermPlace = [chosen: number, term: string, created: number, id: string];
+
+function placeOf(chosen: number, { term, created, id }: Position): TermPlace {
+  return [chosen, term, created.getTime(), id.toString()];
+}
+
+function readPlace(place: unknown, conditions: readonly Condition[]): { chosen: number; seen: Position } {
+  const [chosen, term, created, id] = place as TermPlace;
+  const condition = conditions[chosen];
+  if (condition === undefined || !meets(term, condition)) {
+    throw new QuestionError('this page belongs to another question: ask for the first one');
+  }
+  return { chosen, seen: { term, created: new Date(created), id: BigInt(id) } };
+}
