@@ -1,7 +1,14 @@
+import { enableCompileCache } from 'node:module';
+import { resolve } from 'node:path';
 import { stopRequest } from './cli/stop-request.ts';
 
 /** `npm start`. Signals are handled before the rest is loaded, which takes a good part of a start. */
 const stopped = stopRequest();
+
+/** Compiled modules are kept for the next start, the services' too, which inherit it: half of their time to load. */
+process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
+enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+
 const { terminal } = await import('./cli/terminal.ts');
 try {
   const { runLocalSystem } = await import('./system/run-local-system.ts');

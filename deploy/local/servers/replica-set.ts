@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { type Document, MongoClient, MongoServerError } from 'mongodb';
 
 /** The server has no replica set configuration yet. */
 const NOT_YET_INITIALIZED = 94;
+const CONNECT_MS_MAX = 1_000;
 
 export type ReplicaSet = {
   name: string;
@@ -43,9 +46,10 @@ const withoutSections = { metrics: 0, tcmalloc: 0, locks: 0, wiredTiger: 0, repl
 type Admin = (command: Record<string, unknown>) => Promise<Document>;
 
 async function asked(host: string, ask: (admin: Admin) => Promise<unknown>): Promise<void> {
+  await listens(host);
   const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
-    serverSelectionTimeoutMS: 1_000,
-    connectTimeoutMS: 1_000,
+    serverSelectionTimeoutMS: CONNECT_MS_MAX,
+    connectTimeoutMS: CONNECT_MS_MAX,
     socketTimeoutMS: 10_000,
   });
   try {
@@ -66,5 +70,16 @@ async function configure({ name, hosts, electionTimeoutMs }: ReplicaSet, admin: 
   } catch (error) {
     if (!(error instanceof MongoServerError) || error.code !== NOT_YET_INITIALIZED) throw error;
     await admin({ replSetInitiate: { _id: name, members, ...settings } });
+  }
+}
+
+/** Seen at once this way: the driver looks again half a second after a refused connection. */
+async function listens(host: string): Promise<void> {
+  const [name, port] = host.split(':');
+  const socket = connect({ host: name as string, port: Number(port) });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS_MAX) });
+  } finally {
+    socket.destroy();
   }
 }

@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import { get } from 'node:http';
+import { resolve as resolvePath } from 'node:path';
 import type { Part } from '../supervisor/supervised-process.ts';
 
 const HEALTH_MS_MAX = 1_000;
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolvePath(import.meta.dirname, '../../..');
 
 /** Settings of `npm start` itself, which mean something else to its children, and secrets only some of them need. */
 const NOT_INHERITED =
@@ -29,7 +30,7 @@ export function service(
   return {
     name,
     program: process.execPath,
-    args: [resolve(root, main)],
+    args: [resolvePath(root, main)],
     env: {
       ...inherited(),
       ...env,
@@ -43,8 +44,15 @@ export function service(
   };
 }
 
-/** Resolves when GET /readyz answers 200. */
+/** Resolves when GET /readyz answers 200. Asked often while a system starts, which fetch is too heavy for. */
 export async function ready(url: string): Promise<void> {
-  const { status } = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(HEALTH_MS_MAX) });
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const request = get(`${url}/readyz`, { agent: false, timeout: HEALTH_MS_MAX }, (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  });
+  request.once('timeout', () => request.destroy(new Error('/readyz does not answer')));
+  request.once('error', reject);
+  const status = await promise;
   if (status !== 200) throw new Error(`/readyz answers ${status}`);
 }

@@ -19,8 +19,8 @@ type Hashed = { user: User | undefined; salt: Buffer; key: Buffer };
 export async function createCredentials(accounts: readonly Account[]): Promise<Credentials> {
   const known = new Map<string, Hashed>();
   for (const { name, role, password } of accounts) known.set(name, await hash({ name, role }, password));
-  /** Stands in for the account of an unknown name, so that its refusal takes as long. */
-  const decoy = await hash(undefined, randomBytes(KEY_BYTES).toString('base64'));
+  /** Stands in for the account of an unknown name, so that its refusal takes as long; no password has this key. */
+  const decoy: Hashed = { user: undefined, salt: randomBytes(SALT_BYTES), key: randomBytes(KEY_BYTES) };
 
   return {
     async verify(name, password) {
@@ -32,7 +32,7 @@ export async function createCredentials(accounts: readonly Account[]): Promise<C
   };
 }
 
-async function hash(user: User | undefined, password: string): Promise<Hashed> {
+async function hash(user: User, password: string): Promise<Hashed> {
   const salt = randomBytes(SALT_BYTES);
   return { user, salt, key: await derive(password, salt) };
 }
