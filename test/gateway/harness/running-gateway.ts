@@ -10,6 +10,7 @@ import {
   nginxVersion,
 } from '../../../deploy/gateway/gateway-command.ts';
 import { waitFor } from '../../harness/wait-for.ts';
+import type { MemoryGroup } from './memory-group.ts';
 
 const READY_MS_MAX = 10_000;
 const LOSSES_OF_A_PORT_MAX = 3;
@@ -44,6 +45,8 @@ type Given = Pick<GatewayOptions, 'upstreams' | 'settings'> & {
   /** The upstreams themselves, when absent. */
   readinessUpstreams?: readonly string[];
   certificates?: string;
+  /** Its memory is limited to that. */
+  memory?: MemoryGroup;
 };
 
 export async function startGateway(given: Given): Promise<RunningGateway> {
@@ -60,6 +63,7 @@ async function tryStart({
   readinessUpstreams = upstreams,
   settings,
   certificates,
+  memory,
 }: Given): Promise<RunningGateway | string> {
   const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
   const [port, internalPort, tlsPort] = await Promise.all([freePort(), freePort(), freePort()]);
@@ -75,7 +79,11 @@ async function tryStart({
     }),
     settings: { GATEWAY_LOG: 'all', ...settings },
   });
-  const child = spawn(command, args, {
+  const [program, ...parameters] =
+    memory === undefined
+      ? [command, ...args]
+      : ['sh', '-c', `${memory.join}; exec "$@"`, 'sh', command, ...args];
+  const child = spawn(program, parameters, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -13,7 +13,8 @@ let late = 0;
 let gatewayIdleMs: number | undefined;
 const answeredAt = new WeakMap<Socket, number>();
 
-const server = createServer((request, response) => {
+// Whatever passes the gateway reaches it.
+const server = createServer({ maxHeaderSize: 32 * 1024 }, (request, response) => {
   if (request.url === '/seen') return sendJson(response, { posts, late, gatewayIdleMs });
   posts++;
   response.once('finish', () => answeredAt.set(request.socket, performance.now()));
@@ -27,7 +28,7 @@ server.on('connection', (socket) => {
     if (since !== undefined) gatewayIdleMs = Math.round(performance.now() - since);
   });
 });
-const backlog = Number(process.env['BACKLOG'] ?? 511);
+const backlog = Number(process.env['BACKLOG']);
 server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', backlog, () => {
   const address = server.address();
   process.stdout.write(`${typeof address === 'object' ? address?.port : ''}\n`);

@@ -38,7 +38,7 @@ export type Upstream = AsyncDisposable & {
  * @param port 0 takes a free one.
  * @param backlog connections that wait while nobody accepts them; the system drops those beyond.
  */
-export async function startUpstream({ port = 0, backlog = 511 } = {}): Promise<Upstream> {
+export async function startUpstream({ port = 0, backlog = 4_096 } = {}): Promise<Upstream> {
   const child = spawn(process.execPath, [main], {
     env: { ...process.env, PORT: String(port), BACKLOG: String(backlog) },
     stdio: ['ignore', 'pipe', 'inherit'],
