@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { accounts } from '@plant-store/mongodb/accounts';
+import { expect, test } from 'vitest';
+
+const page = readFileSync(resolve(import.meta.dirname, '../../docs/operations-containers.md'), 'utf8');
+
+test('what each account of MongoDB may do is documented, and nothing else', () => {
+  const rows = Object.entries(accounts).flatMap(([account, privileges]) =>
+    Object.entries(privileges).map(([collection, actions]) => {
+      const on = collection === '' ? 'the database' : `\`${collection}\``;
+      return `| \`${account}\` | ${on} | ${actions.join(', ')} |`;
+    }),
+  );
+  const documented = page.split('\n').filter((line) => line.startsWith('| `plantstore-'));
+  expect(documented).toEqual(rows);
+});
+
+test('no account may change or delete an audit block, or expire documents by an index', () => {
+  const harmless = ['find', 'insert', 'listIndexes', 'dbStats', 'collStats', 'indexStats'];
+  for (const privileges of Object.values(accounts)) {
+    for (const [collection, actions] of Object.entries(privileges)) {
+      if (collection === '') expect(harmless.slice(2)).toEqual(expect.arrayContaining([...actions]));
+      if (collection.startsWith('audit_')) expect(harmless).toEqual(expect.arrayContaining([...actions]));
+      for (const action of ['createIndex', 'collMod', 'dropCollection', 'renameCollectionSameDB'])
+        expect(actions).not.toContain(action);
+    }
+  }
+});
