@@ -6,23 +6,29 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureCurves } from './curves/measure-curves.ts';
 import { wrk } from './load/run-load.ts';
-import { measure } from './measure/measure.ts';
+import { type Bench, measure } from './measure/measure.ts';
 import { farBeyond, goals, guarded } from './report/goals.ts';
 import { goalTable, markdown } from './report/markdown.ts';
-import { publish } from './report/publish.ts';
+import { publish, publishedCurves, publishedResults } from './report/publish.ts';
 import { prepareGround } from './systems/ground.ts';
 
 const usage = `npm run bench -- [--quick] [--json FILE] [--publish] [--guard]
+npm run bench -- --curves [--quick] [--json FILE] [--publish]
   --quick      two short rounds of each pair, one of all else: under 4 minutes; whole: under 30
+  --curves     how the cost of a plant grows with connections, replicas, workers, names, commits and plants stored, and
+               how a backlog drains, instead: about half an hour
   --json FILE  everything that was measured
-  --publish    writes docs/benchmark.json, docs/benchmark.md and the table of the README
+  --publish    writes docs/benchmark.json, docs/benchmark.md and the table of the README; of the curves
+               docs/benchmark-curves.json and docs/plots
   --guard      fails where ${guarded.join(', ')} miss their goal by a factor of two
 `;
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    curves: { type: 'boolean', default: false },
     json: { type: 'string' },
     publish: { type: 'boolean', default: false },
     guard: { type: 'boolean', default: false },
@@ -35,6 +41,7 @@ if (options.help) {
   process.exit(0);
 }
 
+const mode = options.quick ? 'quick' : 'full';
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 /** Last, after the processes that write there were killed. */
 const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -52,22 +59,33 @@ try {
     );
   }
   const ground = await prepareGround(folder, (server, choice) => say(`${server}: ${choice}`));
-  const results = await measure(options.quick ? 'quick' : 'full', { ground, folder, say });
+  await (options.curves ? runCurves : runBenchmark)({ ground, folder, say });
   await ground.close();
-
-  say(`\n${markdown(results)}`);
-  if (options.json !== undefined)
-    writeFileSync(resolve(options.json), `${JSON.stringify(results, null, 2)}\n`);
-  if (options.publish) for (const file of publish(results)) say(`wrote ${file}`);
-  if (options.guard) {
-    const shown = goals(results).filter(({ id }) => guarded.includes(id));
-    say(goalTable(shown).join('\n'));
-    const beyond = shown.filter(farBeyond).map(({ id }) => id);
-    if (beyond.length > 0) throw new Error(`${beyond.join(', ')}: beyond twice the goal`);
-  }
 } catch (error) {
   process.stderr.write(`bench: ${(error as Error).message}\n`);
   process.exitCode = 1;
 }
 process.once('exit', removeFolder);
 process.exit();
+
+async function runBenchmark(bench: Bench): Promise<void> {
+  const results = await measure(mode, bench);
+  say(`\n${markdown(results)}`);
+  keep(results, publishedResults(results));
+  if (!options.guard) return;
+  const shown = goals(results).filter(({ id }) => guarded.includes(id));
+  say(goalTable(shown).join('\n'));
+  const beyond = shown.filter(farBeyond).map(({ id }) => id);
+  if (beyond.length > 0) throw new Error(`${beyond.join(', ')}: beyond twice the goal`);
+}
+
+async function runCurves(bench: Bench): Promise<void> {
+  const results = await measureCurves(mode, bench);
+  keep(results, await publishedCurves(results));
+}
+
+function keep(results: unknown, files: Record<string, string>): void {
+  if (options.json !== undefined)
+    writeFileSync(resolve(options.json), `${JSON.stringify(results, null, 2)}\n`);
+  if (options.publish) for (const file of publish(files)) say(`wrote ${file}`);
+}

@@ -133,7 +133,8 @@ function counts({ books }: System, { database }: Ground): Promise<Counts> {
   return books?.counts(database) ?? Promise.resolve({ stored: 0, indexed: 0, audited: 0 });
 }
 
-async function cpuNow({ pids }: RunningSystem, ground: Ground): Promise<CpuMs> {
+/** CPU of every process so far. */
+export async function cpuNow({ pids }: RunningSystem, ground: Ground): Promise<CpuMs> {
   const { mongod, redis } = ground.pids();
   const all = Object.entries({ ...pids, mongod: [mongod], redis: [redis] });
   // A server that is down on purpose has none to read.

@@ -1,5 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { CurveResults } from '../curves/curves.ts';
+import { plots } from '../curves/plots.ts';
 import type { Results } from '../measure/results.ts';
 import { markdown, readmeTable } from './markdown.ts';
 
@@ -7,15 +9,17 @@ const root = resolve(import.meta.dirname, '../../..');
 const MARKED =
   /(?<=<!-- benchmark: written by npm run bench -- --publish -->\n).*?(?=<!-- benchmark end -->)/s;
 
-/** Keeps a run's results under docs/ and in the README. Returns what was written. */
-export function publish(results: Results): string[] {
-  const files = published(results);
-  for (const [file, content] of Object.entries(files)) writeFileSync(join(root, file), content);
+/** Keeps files where the repository has them. Returns their names. */
+export function publish(files: Record<string, string>): string[] {
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), content);
+  }
   return Object.keys(files);
 }
 
-/** The published files as they are with these results. */
-export function published(results: Results): Record<string, string> {
+/** What is published of a run: under docs/ and in the README. */
+export function publishedResults(results: Results): Record<string, string> {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   if (!MARKED.test(readme)) throw new Error('README.md has no place for the benchmark any more');
   return {
@@ -23,4 +27,10 @@ export function published(results: Results): Record<string, string> {
     'docs/benchmark.md': markdown(results),
     'README.md': readme.replace(MARKED, () => `${readmeTable(results)}\n\n`),
   };
+}
+
+/** What is published of the curves: what was measured, and the plots of it. */
+export async function publishedCurves(results: CurveResults): Promise<Record<string, string>> {
+  const drawn = Object.entries(await plots(results)).map(([name, svg]) => [`docs/plots/${name}.svg`, svg]);
+  return { 'docs/benchmark-curves.json': `${JSON.stringify(results)}\n`, ...Object.fromEntries(drawn) };
 }

@@ -1,15 +1,18 @@
 import { join } from 'node:path';
+import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
 import { serverBinary } from '@plant-store/local/servers/binaries/server-binary';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { startMongod } from '@plant-store/local/servers/mongod';
 import { startRedis } from '@plant-store/local/servers/redis-server';
 import type { ServerProcess } from '@plant-store/local/servers/server-process';
+import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
 import { createSigner } from 'fast-jwt';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
 
 const AUTH_SECRET = 'the-secret-of-a-benchmark-0123456789';
 const TOKEN_MS = 4 * 3_600_000;
+const NEVER = new AbortController().signal;
 
 /** Where systems are measured: one database and one queue server, started as `npm start` does, and emptied in between. */
 export type Ground = {
@@ -20,6 +23,8 @@ export type Ground = {
   pids: () => { mongod: number; redis: number };
   versions: () => Promise<{ mongod: string; redis: string }>;
   empty: () => Promise<void>;
+  /** Those of our own system, where no worker is there to make them. */
+  createIndexes: () => Promise<void>;
   stopRedis: () => Promise<void>;
   /** Starts it again on the same data, where it does not run. */
   startRedis: () => Promise<void>;
@@ -65,6 +70,8 @@ export async function prepareGround(
       // What was dropped is removed and written now, not during the next system's round.
       await mongo.db('admin').command({ fsync: 1 });
     },
+    createIndexes: () =>
+      ensureIndexes(mongo.db(), [...plantIndexes, ...searchIndexes, ...auditIndexes], fail, NEVER),
     stopRedis: async () => {
       redisRuns = false;
       await redisServer.kill();
@@ -79,4 +86,8 @@ export async function prepareGround(
       await Promise.all([mongod.kill(), redisServer.kill()]);
     },
   };
+}
+
+function fail(error: unknown): never {
+  throw error;
 }
