@@ -20,16 +20,21 @@ import { pendingPlant, storeCommit } from './stored-plants.ts';
  */
 needsServers();
 const DATABASE = 'majority';
+const APP_NAME = 'majority-test';
+/** What an operation takes that waits for nobody, many times over. */
+const HELD_BACK_MS = 300;
 const PAGE = 100;
 const LOCAL = { writeConcern: { w: 1 } } as const;
 let set: Awaited<ReturnType<typeof privateReplicaSet>>;
 let client: MongoClient;
 let database: Db;
+let operator: MongoClient;
 let secondaries: MongoClient[];
 
 beforeAll(async () => {
   set = await privateReplicaSet();
-  client = createMongoClient(set.url, 'majority-test', { socketTimeoutMS: 20_000 });
+  client = createMongoClient(set.url, APP_NAME, { socketTimeoutMS: 20_000 });
+  operator = createMongoClient(set.url, 'majority-test-operator');
   database = client.db(DATABASE);
   await createIndexes(client, DATABASE);
   const members = set.members.map(
@@ -49,7 +54,7 @@ beforeEach(async () => {
 });
 afterEach(() => replication('off'));
 afterAll(async () => {
-  await Promise.all([client, ...(secondaries ?? [])].map((each) => each?.close()));
+  await Promise.all([client, operator, ...(secondaries ?? [])].map((each) => each?.close()));
   await set?.close();
 });
 
@@ -123,7 +128,8 @@ test('an index entry of another worker that no majority has yet is waited for', 
   const processing = processCommits(worker(), [commit], PAGE).then(() => {
     cleared = true;
   });
-  await expectToStay(() => !cleared);
+  await untilHeldBack('plant_search');
+  expect(cleared).toBe(false);
   await replication('off');
   await processing;
   await expectProcessed(database);
@@ -162,21 +168,29 @@ test('a block that collided with one that no majority has yet waits for it, and 
   const seal = sealEntries(deps, entries).then(() => {
     done = true;
   });
-  await expectToStay(() => !done);
+  await untilHeldBack('audit_blocks');
+  expect(done).toBe(false);
   await replication('off');
   await seal;
   expect(deps.collisions()).toBe(1);
   expect(await readChains(database)).toHaveLength(1);
 }, 40_000);
 
-/** Asserts that something is still so after a while in which it would have changed. */
-async function expectToStay(holds: () => boolean): Promise<void> {
-  const until = performance.now() + 700;
+/** Waits until the database has held back one operation on this collection for a while. */
+async function untilHeldBack(collection: string): Promise<void> {
+  const commands = ['insert', 'find', 'aggregate'].map((name) => ({ [`command.${name}`]: collection }));
+  const pipeline = [{ $currentOp: {} }, { $match: { appName: APP_NAME, $or: commands } }];
+  const since = new Map<string, number>();
   await waitFor(
-    () => {
-      expect(holds()).toBe(true);
-      return performance.now() > until;
+    async () => {
+      const operations = await operator.db('admin').aggregate(pipeline).toArray();
+      const seen = operations.map(({ opid }) => {
+        const id = String(opid);
+        since.set(id, since.get(id) ?? performance.now());
+        return since.get(id) as number;
+      });
+      return performance.now() - Math.min(...seen) > HELD_BACK_MS;
     },
-    { withinMs: 5_000, what: 'it stays so' },
+    { withinMs: 4_000, what: `an operation on ${collection} waits for a majority` },
   );
 }

@@ -77,7 +77,7 @@ test('a waiting job whose data Redis evicted is done by its id, and its id is fr
   });
 });
 
-test('the id of a lost job that is in no list any more does not swallow publications', async () => {
+test('the id of a lost job that is in no list any more keeps no publication out', async () => {
   const commits = await storeCommits(5, 2);
   for (const { commit } of commits) await system.publish(commit, 2);
   await system.redis.del(system.queue.toKey('wait'));

@@ -39,7 +39,7 @@ export function isFullJob(commits: readonly PendingCommit[]): boolean {
 /**
  * The job for these commits, as BullMQ takes it. Its id names the first of them, so that it says something even when
  * Redis has lost its data; a job with the id of one that is still in Redis is ignored.
- * - Nothing of a completed job is kept: its id would swallow a later publication of the same commit.
+ * - Nothing of a completed job is kept: its id would keep a later publication of the same commit out.
  * - Failed jobs are kept until the relay retries them, with one stack trace: a poison plant's job fails for as long as
  *   the plant stays, and BullMQ would keep each of its traces.
  */

@@ -69,7 +69,7 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
       stalledInterval: STALL_CHECK_MS,
       maxStalledCount: STALLS_MAX,
       runRetryDelay: RETRY_MS,
-      // Also for a job whose own options Redis evicted: kept, its id would swallow every later publication.
+      // Also for a job whose own options Redis evicted: kept, its id would keep every later publication out.
       removeOnComplete: { count: 0 },
     },
   );
