@@ -10,6 +10,9 @@ export const files = {
   run: 'run.json',
   token: 'token.json',
   authSecret: 'auth-secret',
+  anchorKey: 'anchor-key.pem',
+  anchorPublicKey: 'anchor-key.pub.pem',
+  anchors: 'anchors.jsonl',
   opsUsers: 'ops-users',
   ports: 'ports.json',
 } as const;

@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import { generateAnchorKey, publicKeyOf } from '@plant-store/audit/ledger/anchor-keys';
 import type { LocalConfig, LocalSecrets } from '../config.ts';
-import { files, kept, randomText } from '../data/data-directory.ts';
+import { files, kept, randomText, replaceFile } from '../data/data-directory.ts';
 import { type OpsUser, opsUsers } from '../data/ops-users.ts';
 import { allot } from '../data/ports.ts';
 import type { Report } from '../servers/binaries/server-binary.ts';
@@ -53,9 +54,10 @@ export async function planLocalSystem(
     ? await apiBehindGateway(address, apiReplicas, dataDir, apiEnv)
     : { gateway: undefined, api: await apiAlone(address, apiReplicas, apiEnv) };
 
+  const workerEnv = { ...addresses, ...anchorSettings(dataDir) };
   const workers: Part[] = [];
   for (let index = 1; index <= workerReplicas; index++) {
-    workers.push(service(`worker-${index}`, 'services/worker/src/main.ts', await freePort(), addresses));
+    workers.push(service(`worker-${index}`, 'services/worker/src/main.ts', await freePort(), workerEnv));
   }
   const { setting, users } = opsUsers(secrets.opsUsers, dataDir);
   const opsEnv = { ...addresses, OPS_HOST: '127.0.0.1', OPS_PORT: `${opsPort}`, OPS_USERS: setting };
@@ -68,6 +70,19 @@ export async function planLocalSystem(
     redisUrl,
     ...(authSecret !== undefined && { authSecret }),
     stages: [servers, [...workers, ops], front.api, front.gateway === undefined ? [] : [front.gateway]],
+  };
+}
+
+/** The key that signs audit anchors is made once; the anchors are kept outside the database, beside its public key. */
+function anchorSettings(dataDir: string): NodeJS.ProcessEnv {
+  const own = given('AUDIT_ANCHOR_');
+  if (own['AUDIT_ANCHOR_KEY'] || own['AUDIT_ANCHOR_KEY_FILE']) return own;
+  const privateKey = kept(join(dataDir, files.anchorKey), () => generateAnchorKey().privateKey.trim());
+  replaceFile(join(dataDir, files.anchorPublicKey), publicKeyOf(privateKey));
+  return {
+    AUDIT_ANCHOR_OUTPUT: join(dataDir, files.anchors),
+    ...own,
+    AUDIT_ANCHOR_KEY_FILE: join(dataDir, files.anchorKey),
   };
 }
 

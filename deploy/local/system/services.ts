@@ -7,7 +7,7 @@ const root = resolvePath(import.meta.dirname, '../../..');
 
 /** Settings of `npm start` itself, which mean something else to its children, and secrets only some of them need. */
 const NOT_INHERITED =
-  /^(?:HOST|PORT|OPS_PORT|OPS_HOST|REUSE_PORT|INSTANCE|INTERNAL_HOST|INTERNAL_PORT|MONGODB_URL|REDIS_URL|OPS_USERS|AUTH_\w+)(?:_FILE)?$/;
+  /^(?:HOST|PORT|OPS_PORT|OPS_HOST|REUSE_PORT|INSTANCE|INTERNAL_HOST|INTERNAL_PORT|MONGODB_URL|REDIS_URL|OPS_USERS|AUTH_\w+|AUDIT_ANCHOR_\w+)(?:_FILE)?$/;
 
 /** Our environment without what would contradict what a child is given. */
 export function inherited(): NodeJS.ProcessEnv {

@@ -1,4 +1,4 @@
-import { AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from './plant-document.ts';
+import { AUDIT_ANCHORS, AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from './plant-document.ts';
 
 /** An index a service relies on, as data: the service that starts first creates it. */
 export type IndexSpecification = {
@@ -39,6 +39,9 @@ export const auditedBy = {
   subject: 'entries.who.sub',
 } as const;
 
+/** Finds the anchors that no line was written of yet. */
+export const NOT_EMITTED = 'not_emitted';
+
 /**
  * What the audit log's promises stand on: without the first a chain forks, without the second a creation is audited
  * twice. The second holds between blocks, not inside one, and only while the collection is not sharded.
@@ -51,4 +54,10 @@ export const auditIndexes: readonly IndexSpecification[] = [
     name,
     key: { [path]: 1, time: -1, _id: 1 } as const,
   })),
+  {
+    collection: AUDIT_ANCHORS,
+    name: NOT_EMITTED,
+    key: { emitted: 1, _id: 1 },
+    partialFilterExpression: { emitted: false },
+  },
 ];

@@ -3,6 +3,7 @@ import type { Binary, ObjectId } from 'mongodb';
 export const PLANTS = 'plants';
 export const PLANT_SEARCH = 'plant_search';
 export const AUDIT_BLOCKS = 'audit_blocks';
+export const AUDIT_ANCHORS = 'audit_anchors';
 
 /** A plant as stored: the record everything else is derived from. Ids are int64, hence `bigint`. */
 export type PlantDocument = {

@@ -1,3 +1,5 @@
+import { keepAnchoring } from '@plant-store/audit/anchoring/keep-anchoring';
+import { mongoAnchors } from '@plant-store/audit/mongo/mongo-anchors';
 import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
 import { createAuditChains, creationChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
@@ -16,6 +18,7 @@ import {
 } from '@plant-store/platform/redis';
 import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
+import { anchorOutput } from './anchor-output.ts';
 import type { WorkerConfig, WorkerSecrets } from './config.ts';
 import { type WorkerEvents, workerEvents } from './events.ts';
 import { startWorkerHeartbeat } from './heartbeat.ts';
@@ -93,7 +96,7 @@ export async function startWorker(
       specifications,
       events.indexesMissing,
       closing.signal,
-    ).then(() => (closing.signal.aborted ? [] : [takeJobs(), relay()]));
+    ).then(() => (closing.signal.aborted ? [] : [takeJobs(), relay(), ...anchoring()]));
     return { close: async () => void (await Promise.all((await working).map((part) => part.close()))) };
   }
 
@@ -113,6 +116,31 @@ export async function startWorker(
         failed: events.relayFailed,
       },
     });
+  }
+
+  /** One loop, or none without a key. */
+  function anchoring() {
+    if (secrets.anchorKey === undefined) {
+      events.anchorKeyMissing();
+      return [];
+    }
+    const loop = keepAnchoring({
+      store: mongoAnchors(mongo, database),
+      key: secrets.anchorKey,
+      intervalMs: config.anchoring.intervalMs,
+      emit: anchorOutput(config.anchoring.output),
+      now: () => new Date(),
+      monotonicMs: now,
+      random: Math.random,
+      on: {
+        looked: events.anchorLooked,
+        made: events.anchorMade,
+        changed: events.anchorChanged,
+        failed: events.anchorFailed,
+        works: events.anchoringWorks,
+      },
+    });
+    return [loop];
   }
 
   function takeJobs() {

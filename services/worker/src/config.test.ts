@@ -12,6 +12,7 @@ test('without settings of its own a worker has the documented defaults', () => {
       jobs: { queuePrefix: '{plantstore}', concurrency: 64 },
       relay: { intervalMs: 2_000, ageMs: 5_000 },
       auditing: { chains: 4 },
+      anchoring: { intervalMs: 60_000 },
     },
     secrets: { mongodbUrl: 'mongodb://db/plants', redisUrl: 'redis://queue' },
   });
@@ -23,9 +24,10 @@ test('every fault is named in one message, and no secret is in it', () => {
     WORKER_CONCURRENCY: '0',
     RELAY_AGE_MS: 'soon',
     AUDIT_CHAINS: '65',
+    AUDIT_ANCHOR_KEY: 'hush, no key',
   };
   const read = () => readWorkerConfig(faulty);
-  for (const name of ['REDIS_URL', 'WORKER_CONCURRENCY', 'RELAY_AGE_MS', 'AUDIT_CHAINS'])
+  for (const name of ['REDIS_URL', 'WORKER_CONCURRENCY', 'RELAY_AGE_MS', 'AUDIT_CHAINS', 'AUDIT_ANCHOR_KEY'])
     expect(read).toThrow(name);
   expect(read).not.toThrow('hush');
 });

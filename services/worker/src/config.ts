@@ -1,6 +1,9 @@
+import type { SigningKey } from '@plant-store/audit/ledger/anchor';
+import { readSigningKey } from '@plant-store/audit/ledger/anchor-keys';
 import { commonSettings } from '@plant-store/platform/common-settings';
 import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
 import type { LogLevel } from '@plant-store/platform/logger';
+import { EnvError, makeValidator, str } from 'envalid';
 
 export type WorkerConfig = {
   instance: string;
@@ -9,10 +12,23 @@ export type WorkerConfig = {
   jobs: { queuePrefix: string; concurrency: number };
   relay: { intervalMs: number; ageMs: number };
   auditing: { chains: number };
+  anchoring: {
+    intervalMs: number;
+    /** `stdout` or a file. */
+    output?: string;
+  };
 };
 
 /** Apart from the configuration, so that printing one never prints the other. */
-export type WorkerSecrets = { mongodbUrl: string; redisUrl: string };
+export type WorkerSecrets = { mongodbUrl: string; redisUrl: string; anchorKey?: SigningKey };
+
+const signingKey = makeValidator<SigningKey>((pem) => {
+  try {
+    return readSigningKey(pem);
+  } catch (error) {
+    throw new EnvError((error as Error).message);
+  }
+});
 
 const settings = {
   ...commonSettings,
@@ -20,6 +36,9 @@ const settings = {
   RELAY_INTERVAL_MS: wholeNumber(50, 30_000)({ default: 2_000 }),
   RELAY_AGE_MS: wholeNumber(100, 30_000)({ default: 5_000 }),
   AUDIT_CHAINS: wholeNumber(1, 64)({ default: 4 }),
+  AUDIT_ANCHOR_KEY: signingKey({ default: undefined }),
+  AUDIT_ANCHOR_INTERVAL_MS: wholeNumber(1_000, 3_600_000)({ default: 60_000 }),
+  AUDIT_ANCHOR_OUTPUT: str({ default: undefined }),
 };
 
 /** @throws ConfigurationError naming every fault of every variable. */
@@ -36,7 +55,15 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv): {
       jobs: { queuePrefix: env.QUEUE_PREFIX, concurrency: env.WORKER_CONCURRENCY },
       relay: { intervalMs: env.RELAY_INTERVAL_MS, ageMs: env.RELAY_AGE_MS },
       auditing: { chains: env.AUDIT_CHAINS },
+      anchoring: {
+        intervalMs: env.AUDIT_ANCHOR_INTERVAL_MS,
+        ...(env.AUDIT_ANCHOR_OUTPUT && { output: env.AUDIT_ANCHOR_OUTPUT }),
+      },
     },
-    secrets: { mongodbUrl: env.MONGODB_URL, redisUrl: env.REDIS_URL },
+    secrets: {
+      mongodbUrl: env.MONGODB_URL,
+      redisUrl: env.REDIS_URL,
+      ...(env.AUDIT_ANCHOR_KEY && { anchorKey: env.AUDIT_ANCHOR_KEY }),
+    },
   };
 }

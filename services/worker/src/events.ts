@@ -1,3 +1,4 @@
+import type { Anchor, AnchoredHead } from '@plant-store/audit/ledger/anchor';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import type { Logger } from '@plant-store/platform/logger';
 import { outageLog } from '@plant-store/platform/outage-log';
@@ -31,6 +32,10 @@ export function workerEvents(logger: Logger, registry: Registry) {
   const queue = outageLog(logger, {
     began: 'the queue met errors: it tries again',
     ended: 'the queue works again',
+  });
+  const anchoring = outageLog(logger, {
+    began: 'audit anchors cannot be made or written out: trying again',
+    ended: 'audit anchors are made and written out again',
   });
   const pending = outageLog(logger, {
     began: 'plants have been pending for over a minute',
@@ -145,6 +150,28 @@ export function workerEvents(logger: Logger, registry: Registry) {
     redisSettingsRead(faults: readonly string[]): void {
       metrics.redisFaults.set(faults.length);
       for (const fault of faults) logger.error({ fault }, 'redis may drop waiting jobs');
+    },
+    anchorMade({ sequence, entries }: Anchor): void {
+      metrics.anchors.inc();
+      logger.debug({ sequence, entries }, 'audit anchor made');
+    },
+    anchorLooked(ageMs: number): void {
+      metrics.anchorAge.set(ageMs / 1_000);
+    },
+    anchorChanged({ chain, height }: AnchoredHead): void {
+      metrics.anchorFaults.inc();
+      logger.error({ chain, height }, 'an anchored audit block is gone or changed: run "ops audit verify"');
+    },
+    anchorFailed(error: unknown): void {
+      anchoring.fails(error);
+    },
+    anchoringWorks(): void {
+      anchoring.works();
+    },
+    anchorKeyMissing(): void {
+      logger.warn(
+        'AUDIT_ANCHOR_KEY is not set: this worker makes no anchors, and a cut audit log is not noticed',
+      );
     },
     indexesMissing(error: unknown): void {
       logger.warn({ reason: messageOf(error) }, 'indexes cannot be created yet: trying again');

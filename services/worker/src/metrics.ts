@@ -52,6 +52,12 @@ export function workerMetrics(registry: Registry) {
       'Blocks refused because the chain or an event had been taken by another.',
     ),
     auditUnknown: counter('plants_audit_unknown_total', 'Blocks sent without an answer.'),
+    anchors: counter('plants_audit_anchors_total', 'Audit anchors that this worker made.'),
+    anchorAge: gauge('plants_audit_anchor_age_seconds', 'Age of the newest audit anchor, at the last look.'),
+    anchorFaults: counter(
+      'plants_audit_anchor_faults_total',
+      'Anchored blocks that were gone or changed when the next anchor was made.',
+    ),
     poison: counter('plants_poison_total', 'Attempts at plants that cannot be processed.'),
     databaseAway: counter(
       'plants_database_away_total',
