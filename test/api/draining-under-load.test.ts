@@ -1,5 +1,4 @@
 import { Agent, request } from 'node:http';
-import { join } from 'node:path';
 import { CREATIONS_QUEUE, readCreationJob } from '@plant-store/contracts/creation-job';
 import { Queue } from 'bullmq';
 import { MongoClient } from 'mongodb';
@@ -8,8 +7,8 @@ import { ready } from '../harness/api.ts';
 import { mongoProxy } from '../harness/mongo-proxy.ts';
 import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
 import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
-import { TEST_SECRET, token } from '../harness/tokens.ts';
+import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
+import { token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const database = testDatabase();
@@ -21,17 +20,12 @@ afterAll(() => mongo.close());
 /** Draining alone may take 10 s. */
 vi.setConfig({ testTimeout: 40_000 });
 
-const main = join(import.meta.dirname, '../../services/api/src/main.ts');
 async function start(environment: Record<string, string> = {}): Promise<Program> {
-  const program = await startProgram(main, {
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET: TEST_SECRET,
-    PORT: '0',
+  const program = await startProgram('api', {
+    ...testEnvironment({ mongodbUrl: database.url, queue }),
     ...environment,
   });
-  await ready(program.listening.internal);
+  await ready(program.internalUrl);
   return program;
 }
 
@@ -77,7 +71,7 @@ async function client(url: string): Promise<Served[]> {
 
 test('SIGTERM under load: no accepted request is cut, every 200 is stored and published, the exit is clean', async () => {
   const program = await start({ DRAIN_MS: '1000' });
-  const url = String(program.listening.url);
+  const url = program.url;
   await waitFor(() => publishes(url), { withinMs: 10_000, what: 'it publishes what it creates' });
   const before = { plants: await plants.countDocuments(), lines: program.log.length };
   const clients = Array.from({ length: 32 }, () => client(url));
@@ -88,7 +82,7 @@ test('SIGTERM under load: no accepted request is cut, every 200 is stored and pu
 
   const exit = drain(program);
   // New clients are served until it takes no connection any more.
-  await waitFor(async () => (await fetch(`${program.listening.internal}/readyz`)).status === 503, {
+  await waitFor(async () => (await fetch(`${program.internalUrl}/readyz`)).status === 503, {
     withinMs: 5_000,
     what: 'readiness fails',
   });
@@ -118,7 +112,7 @@ async function publishes(url: string): Promise<boolean> {
 test.concurrent('what is in flight when the listener closes is answered first', async () => {
   await using proxy = await mongoProxy(Number(new URL(database.url).port));
   const program = await start({ MONGODB_URL: proxy.url(database.name), DRAIN_MS: '0' });
-  const url = String(program.listening.url);
+  const url = program.url;
   const agents = Array.from({ length: 50 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   await Promise.all(agents.map((agent) => createOn(agent, url)));
 
@@ -140,7 +134,7 @@ test.concurrent('what is in flight when the listener closes is answered first', 
 
 test.concurrent('it exits in time although a client is idle and another never finishes its request', async () => {
   const program = await start({ DRAIN_MS: '0' });
-  const url = String(program.listening.url);
+  const url = program.url;
   const idle = new Agent({ keepAlive: true });
   await createOn(idle, url);
   const halfSent = request(`${url}/plants`, { method: 'POST', headers: { 'content-length': '100' } });
@@ -157,7 +151,7 @@ test.concurrent('it drains with its database gone and its queue gone', async () 
     REDIS_URL: 'redis://127.0.0.1:1',
     DRAIN_MS: '500',
   });
-  const url = String(program.listening.url);
+  const url = program.url;
   expect((await postPlant(url, { id: freshId(), name: 'a' })).status).toBe(200);
   await proxy.refuse();
   const answer = postPlant(url, { id: freshId(), name: 'b' });

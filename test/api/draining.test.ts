@@ -1,30 +1,20 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ready } from '../harness/api.ts';
 import { freshId, plantJson } from '../harness/post-plant.ts';
 import { startProgram } from '../harness/program.ts';
 import { type RawConnection, rawConnection } from '../harness/raw-http.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
-import { TEST_SECRET, token } from '../harness/tokens.ts';
+import { testEnvironment } from '../harness/servers.ts';
+import { token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta.url));
 const NOTICE_MS = 1_500;
 const EXIT_MS_MAX = 10_000;
 
-const database = testDatabase();
-const queue = testQueue();
-const environment = {
-  MONGODB_URL: database.url,
-  REDIS_URL: queue.url,
-  QUEUE_PREFIX: queue.prefix,
-  AUTH_SECRET: TEST_SECRET,
-  DRAIN_MS: String(NOTICE_MS),
-};
+const environment = { ...testEnvironment(), DRAIN_MS: String(NOTICE_MS) };
 
 test('on SIGTERM it is not ready first, then takes no connection, and only then tells clients to close theirs', async () => {
-  await using api = await startProgram(main, environment);
-  const { url, internal } = api.listening as { url: string; internal: string };
+  await using api = await startProgram('api', environment);
+  const { url, internalUrl: internal } = api;
   await ready(internal);
   await using connection = await rawConnection(url);
   const began = performance.now();
@@ -51,14 +41,14 @@ test('on SIGTERM it is not ready first, then takes no connection, and only then 
     expect(await create(open)).toEqual({ status: 200, connection: 'close' });
     expect(await open.ended()).toBe('');
   }
-  expect(await api.gone).toBe(0);
+  expect((await api.ended).code).toBe(0);
   expect(performance.now() - began).toBeLessThan(EXIT_MS_MAX);
 });
 
 test('a request that is still arriving when it leaves is answered', async () => {
-  await using api = await startProgram(main, environment);
-  await ready(api.listening.internal);
-  await using connection = await rawConnection(api.listening.url as string);
+  await using api = await startProgram('api', environment);
+  await ready(api.internalUrl);
+  await using connection = await rawConnection(api.url);
   await create(connection);
   const body = plantJson({ id: freshId(), name: 'fern' });
   connection.send(head(body));
@@ -70,7 +60,7 @@ test('a request that is still arriving when it leaves is answered', async () => 
   });
   connection.send(body);
   expect((await connection.answer()).status).toBe(200);
-  expect(await api.gone).toBe(0);
+  expect((await api.ended).code).toBe(0);
 });
 
 async function create(

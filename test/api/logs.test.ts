@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ready } from '../harness/api.ts';
 import { type MongoProxy, mongoProxy } from '../harness/mongo-proxy.ts';
 import { freshId, postPlant } from '../harness/post-plant.ts';
 import { type Program, startProgram } from '../harness/program.ts';
 import { exchange } from '../harness/raw-http.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
 import { TEST_SECRET, token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { rejectedTokens } from './corpus/access-tokens.ts';
@@ -20,17 +19,12 @@ let url: string;
 
 beforeAll(async () => {
   proxy = await mongoProxy(Number(new URL(database.url).port));
-  api = await startProgram(join(import.meta.dirname, '../../services/api/src/main.ts'), {
-    MONGODB_URL: proxy.url(database.name),
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET: TEST_SECRET,
+  api = await startProgram('api', {
+    ...testEnvironment({ mongodbUrl: proxy.url(database.name), queue }),
     INSTANCE: 'api-7',
-    DRAIN_MS: '0',
-    PORT: '0',
   });
-  url = String(api.listening.url);
-  await ready(api.listening.internal);
+  url = api.url;
+  await ready(api.internalUrl);
 });
 afterAll(async () => {
   await api?.stop();

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Replica, startReplica } from '../harness/api.ts';
 import { freshId } from '../harness/post-plant.ts';
 import { type PrivateServer, privateMongod } from '../harness/private-servers.ts';
-import { needsServers, testQueue } from '../harness/servers.ts';
-import { inSeconds, TEST_SECRET, token } from '../harness/tokens.ts';
+import { needsServers, testEnvironment, testQueue } from '../harness/servers.ts';
+import { inSeconds, token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { losingProxy } from './losing-proxy.ts';
 import { type PageExamples, pageExamples } from './page-examples.ts';
@@ -30,8 +30,7 @@ beforeAll(async () => {
   mongod = await privateMongod();
   mongo = new MongoClient(mongod.url, { useBigInt64: true });
   plants = mongo.db('plantstore').collection('plants');
-  const environment = { MONGODB_URL: mongod.url, REDIS_URL: queue.url, QUEUE_PREFIX: queue.prefix };
-  replica = await startReplica({ ...environment, AUTH_SECRET: TEST_SECRET });
+  replica = await startReplica(testEnvironment({ mongodbUrl: mongod.url, queue }));
   examples = await pageExamples();
 });
 afterAll(async () => {

@@ -1,10 +1,10 @@
 import { createRegistry } from '@plant-store/platform/metrics';
-import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiEvents } from '../../services/api/src/events.ts';
 import { buildApp } from '../../services/api/src/http/app.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../gateway/harness/running-gateway.ts';
 import { apiUnderTest } from '../harness/api.ts';
+import { capturedLog } from '../harness/captured-log.ts';
 import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
 import { inSeconds, TEST_SECRET, token } from '../harness/tokens.ts';
 
@@ -70,8 +70,7 @@ describe('the log', () => {
 
 describe('a defect', () => {
   const secret = 'E11000 at mongodb://root:hunter2@10.0.0.1/plants';
-  const log: Record<string, unknown>[] = [];
-  const logger = pino({ level: 'info' }, { write: (line) => void log.push(JSON.parse(line)) });
+  const { logger, lines: log } = capturedLog();
   const keys = { source: 'secret', algorithms: ['HS256'] } as const;
   const app = buildApp({
     http: { trustedProxies: [] },

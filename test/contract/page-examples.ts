@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { type Ended, launch } from '../harness/launch.ts';
 
 const PAGE = resolve(import.meta.dirname, '../../docs/clients.md');
 const CLIENT_MS_MAX = 60_000;
@@ -18,7 +18,6 @@ console.log(verdict);
 process.exitCode = verdict.stored ? 0 : 1;
 `;
 
-type ClientRun = { code: number; stdout: string; stderr: string };
 type Attempt = {
   url: string;
   token: string;
@@ -32,10 +31,10 @@ type Attempt = {
 /** The examples of docs/clients.md, taken from the page and written into a directory of their own. */
 export type PageExamples = AsyncDisposable & {
   directory: string;
-  shell: (attempt: Attempt) => Promise<ClientRun>;
-  library: (attempt: Attempt) => Promise<ClientRun>;
+  shell: (attempt: Attempt) => Promise<Ended>;
+  library: (attempt: Attempt) => Promise<Ended>;
   /** The example of use, as it stands on the page. */
-  use: (url: string, token: string) => Promise<ClientRun>;
+  use: (url: string, token: string) => Promise<Ended>;
 };
 
 export async function pageExamples(): Promise<PageExamples> {
@@ -54,8 +53,10 @@ export async function pageExamples(): Promise<PageExamples> {
     if (text === undefined) throw new Error(`docs/clients.md holds no ${name}`);
     await writeFile(join(directory, name), text);
   }
+  const run = (program: string, args: string[], environment: Record<string, string>) =>
+    launch(program, args, { cwd: directory, environment, timeoutMs: CLIENT_MS_MAX }).ended;
   const node = (file: string, args: string[], environment = {}) =>
-    run(process.execPath, [join(directory, file), ...args], directory, environment);
+    run('node', [join(directory, file), ...args], environment);
 
   return {
     directory,
@@ -63,7 +64,7 @@ export async function pageExamples(): Promise<PageExamples> {
       const plant = join(directory, `${key}.json`);
       await writeFile(plant, `{"id":${id},"name":${JSON.stringify(name)}}`);
       const environment = { PLANTS_URL: url, TOKEN: token };
-      return run('sh', ['create-plant.sh', plant, key], directory, environment);
+      return run('sh', ['create-plant.sh', plant, key], environment);
     },
     library: ({ url, token, renewedToken = '', id, name, key }) =>
       node('driver.ts', [url, `${token} ${renewedToken}`, `${id}`, name, key]),
@@ -75,13 +76,4 @@ export async function pageExamples(): Promise<PageExamples> {
 function blocks(page: string, language: string): string[] {
   const fence = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm');
   return [...page.matchAll(fence)].map(([, code]) => code as string);
-}
-
-function run(program: string, args: string[], cwd: string, environment: object): Promise<ClientRun> {
-  return new Promise((resolve) => {
-    const env = { ...process.env, ...environment };
-    execFile(program, args, { cwd, env, timeout: CLIENT_MS_MAX }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr });
-    });
-  });
 }

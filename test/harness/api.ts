@@ -1,11 +1,10 @@
 import { type Collection, MongoClient } from 'mongodb';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { startApi } from '../../services/api/src/compose.ts';
 import { readApiConfig } from '../../services/api/src/config.ts';
-import { testDatabase, testQueue } from './servers.ts';
-import { TEST_SECRET } from './tokens.ts';
+import { capturedLog } from './captured-log.ts';
+import { testEnvironment } from './servers.ts';
 import { waitFor } from './wait-for.ts';
 
 type Environment = Record<string, string>;
@@ -25,8 +24,7 @@ export type Replica = AsyncDisposable & {
  */
 export async function startReplica(environment: Environment, { awaitReady = true } = {}): Promise<Replica> {
   const { config, secrets } = readApiConfig({ PORT: '0', DRAIN_MS: '0', ...environment });
-  const log: Record<string, unknown>[] = [];
-  const logger = pino({ level: config.logLevel }, { write: (line) => void log.push(JSON.parse(line)) });
+  const { logger, lines: log } = capturedLog(config.logLevel);
   const { url, internalUrl, close } = await startApi(config, secrets, logger);
   if (awaitReady) await ready(internalUrl);
   return { url, internalUrl, log, close, [Symbol.asyncDispose]: close };
@@ -49,16 +47,8 @@ export type ApiUnderTest = {
 
 /** One replica with a database and a queue of this file alone, until the file ends. Call it at the top of a file. */
 export function apiUnderTest(extra: Environment = {}): ApiUnderTest {
-  const database = testDatabase();
-  const queue = testQueue();
-  const environment = {
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET: TEST_SECRET,
-    ...extra,
-  };
-  const mongo = new MongoClient(database.url, { useBigInt64: true });
+  const environment = { ...testEnvironment(), ...extra };
+  const mongo = new MongoClient(environment.MONGODB_URL, { useBigInt64: true });
   let replica: Replica;
   beforeAll(async () => {
     replica = await startReplica(environment);

@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, inject } from 'vitest';
 import type { RunServers } from './provided.ts';
 import { skipThisFile } from './skip-without-servers.ts';
+import { TEST_SECRET } from './tokens.ts';
 
 /**
  * To be called at the top of a test file, outside of hooks and tests, by files that need a real mongod or Redis: on a
@@ -31,6 +32,26 @@ export function testQueue(): { url: string; prefix: string } {
   const prefix = `{test-${randomBytes(8).toString('hex')}}`;
   afterAll(() => deleteKeys(url, prefix));
   return { url, prefix };
+}
+
+/**
+ * What a service is started with: a database and a queue of this file alone, unless others are given, and the secret of
+ * the tests' tokens. Call it at the top of a file.
+ */
+export function testEnvironment({
+  mongodbUrl = testDatabase().url,
+  queue = testQueue(),
+}: {
+  mongodbUrl?: string;
+  queue?: { url: string; prefix: string };
+} = {}) {
+  return {
+    MONGODB_URL: mongodbUrl,
+    REDIS_URL: queue.url,
+    QUEUE_PREFIX: queue.prefix,
+    AUTH_SECRET: TEST_SECRET,
+    DRAIN_MS: '0',
+  };
 }
 
 async function dropDatabase(url: string, name: string): Promise<void> {

@@ -3,24 +3,24 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { processesOf } from '../harness/processes.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testEnvironment } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, runConsole, startConsole } from './running-console.ts';
 
-const database = testDatabase();
-const queue = testQueue();
-const servers = { MONGODB_URL: database.url, REDIS_URL: queue.url, QUEUE_PREFIX: queue.prefix };
+const servers = testEnvironment();
 
 test('every fault of the configuration is named in one line, no password is, and the exit code is 1', async () => {
-  const { output, ended } = runConsole({
-    REDIS_URL: queue.url,
+  const { ended } = runConsole({
+    MONGODB_URL: undefined,
+    REDIS_URL: servers.REDIS_URL,
     OPS_PORT: '70000',
     OPS_ORIGIN: 'https://ops.example.org/path',
     OPS_USERS:
       'olga:operator:tooshort,vera:admin:looking-glass-house,,olga:viewer,a b:viewer:another-password',
   });
-  expect(await ended).toBe(1);
-  const text = output();
+  const { code, stdout, stderr } = await ended;
+  expect(code).toBe(1);
+  const text = stdout + stderr;
   expect(text.trim().split('\n')).toHaveLength(1);
   expect(text).toMatch(/^ops: configuration: /);
   expect(text).toContain('MONGODB_URL is required');
@@ -30,13 +30,14 @@ test('every fault of the configuration is named in one line, no password is, and
 });
 
 test('users, origin and proxies are judged together, each user by place', async () => {
-  const { output, ended } = runConsole({
+  const { ended } = runConsole({
     ...servers,
     OPS_ORIGIN: 'https://ops.example.org',
     OPS_USERS: 'olga:operator:tooshort,vera:admin:looking-glass-house',
   });
-  expect(await ended).toBe(1);
-  expect(output().trim()).toBe(
+  const { code, stdout, stderr } = await ended;
+  expect(code).toBe(1);
+  expect((stdout + stderr).trim()).toBe(
     'ops: configuration: OPS_USERS entry 1: the password must have at least 12 characters; ' +
       'OPS_USERS entry 2: the role must be viewer or operator; ' +
       'OPS_ORIGIN is https: name the proxy that terminates TLS in TRUSTED_PROXIES',
@@ -48,10 +49,11 @@ test('a port in use is said in one line, with what to do', async () => {
   await once(other, 'listening');
   try {
     const { port } = other.address() as { port: number };
-    const { output, ended } = runConsole({ ...servers, OPS_PORT: String(port) });
-    expect(await ended).toBe(1);
-    expect(output().trim().split('\n')).toHaveLength(1);
-    expect(output()).toContain('choose another port or stop what listens there');
+    const { ended } = runConsole({ ...servers, OPS_PORT: String(port) });
+    const { code, stdout, stderr } = await ended;
+    expect(code).toBe(1);
+    expect((stdout + stderr).trim().split('\n')).toHaveLength(1);
+    expect(stdout + stderr).toContain('choose another port or stop what listens there');
   } finally {
     other.close();
   }

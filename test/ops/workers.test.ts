@@ -1,23 +1,16 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords, WorkerWords } from '../../services/ops/src/status/status-words.ts';
 import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testEnvironment } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';
 
-const database = testDatabase();
-const queue = testQueue();
-const servers = { MONGODB_URL: database.url, REDIS_URL: queue.url, QUEUE_PREFIX: queue.prefix };
+const servers = testEnvironment();
 /** The console promises to find within 15 s what is wrong. */
 const FOUND_MS_MAX = 15_000;
 
-const startWorker = (name: string) =>
-  startProgram(join(import.meta.dirname, '../../services/worker/src/main.ts'), {
-    ...servers,
-    INSTANCE: name,
-  });
+const startWorker = (name: string) => startProgram('worker', { ...servers, INSTANCE: name });
 
 let ops: RunningConsole;
 let vera: Visitor;
@@ -29,7 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const worker of workers) {
     worker.signal('SIGKILL');
-    await worker.gone;
+    await worker.ended;
   }
   await ops.close();
 });

@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import { createSigner } from 'fast-jwt';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** CREATES=100000 is the size the promise is shown at; the tests show it at this one each time. */
@@ -17,19 +16,8 @@ const mongo = new MongoClient(database.url, { useBigInt64: true });
 const programs: Program[] = [];
 
 beforeAll(async () => {
-  const environment = {
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET,
-    PORT: '0',
-    DRAIN_MS: '0',
-    LOG_LEVEL: 'info',
-  };
-  for (const service of ['api', 'worker']) {
-    const main = resolve(import.meta.dirname, `../../services/${service}/src/main.ts`);
-    programs.push(await startProgram(main, environment));
-  }
+  const environment = testEnvironment({ mongodbUrl: database.url, queue });
+  for (const service of ['api', 'worker'] as const) programs.push(await startProgram(service, environment));
 });
 afterAll(async () => {
   await Promise.all(programs.map((program) => program.stop()));
@@ -74,7 +62,7 @@ test.each([64, 256])(
 
 /** A closed loop: each connection sends its next create when the last one is answered. Counts the answers by status. */
 async function createMany(first: number, connections: number): Promise<Map<number, number>> {
-  const url = `${programs[0]?.listening.url}/plants`;
+  const url = `${programs[0]?.url}/plants`;
   const token = createSigner({ key: AUTH_SECRET, algorithm: 'HS256', expiresIn: 3_600_000 })({
     sub: 'client',
   });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const services = ['api', 'worker', 'ops'] as const;
@@ -24,20 +24,15 @@ const documented = documentedMetrics();
 
 beforeAll(async () => {
   const environment = {
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET: 'the-secret-of-the-metrics-test-000001',
+    ...testEnvironment({ mongodbUrl: database.url, queue }),
     OPS_USERS: 'vera:viewer:looking-glass-house',
-    PORT: '0',
     OPS_PORT: '0',
-    DRAIN_MS: '0',
   };
   exported = new Map();
   for (const service of services) {
-    const program = await startProgram(resolve(root, `services/${service}/src/main.ts`), environment);
+    const program = await startProgram(service, environment);
     programs.push(program);
-    const text = await (await fetch(`${program.listening.internal}/metrics`)).text();
+    const text = await (await fetch(`${program.internalUrl}/metrics`)).text();
     for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
       if (!isOwn(name)) continue;
       const metric = exported.get(name) ?? { name, type, services: [], labels: new Set<string>() };

@@ -14,7 +14,6 @@ needsServers();
 const RECOVERED_MS_MAX = 30_000;
 /** A process that is not closed after 10 s exits with 1. */
 const EXIT_IN_TIME = 0;
-const MAIN = resolve(import.meta.dirname, '../../services/worker/src/main.ts');
 
 let mongod: PrivateServer;
 let redisServer: PrivateServer;
@@ -32,7 +31,7 @@ afterEach(async () => {
     programs.splice(0).map(async (program) => {
       program.signal('SIGCONT');
       program.signal('SIGKILL');
-      await program.gone;
+      await program.ended;
     }),
   );
   await system.stopWorkers();
@@ -44,7 +43,7 @@ afterAll(async () => {
 });
 
 async function startProcess(instance: string): Promise<Program> {
-  const program = await startProgram(MAIN, { ...system.environment, INSTANCE: instance });
+  const program = await startProgram('worker', { ...system.environment, INSTANCE: instance });
   programs.push(program);
   return program;
 }
@@ -115,7 +114,7 @@ test('a worker killed with jobs in hand, their plants pending: another one takes
     what: 'the jobs are in hand',
   });
   first.signal('SIGKILL');
-  await first.gone;
+  await first.ended;
   mongod.signal('SIGCONT');
   const second = await system.start({ RELAY_AGE_MS: '30000' });
   await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });

@@ -4,8 +4,8 @@ import type { PlantDocument } from '../../../packages/contracts/src/plant-docume
 import { type Replica, startReplica } from '../../harness/api.ts';
 import { type MongoProxy, mongoProxy } from '../../harness/mongo-proxy.ts';
 import { type Answer, freshId, type PlantToSend, postPlant } from '../../harness/post-plant.ts';
-import { testDatabase, testQueue } from '../../harness/servers.ts';
-import { TEST_SECRET, token } from '../../harness/tokens.ts';
+import { testDatabase, testEnvironment, testQueue } from '../../harness/servers.ts';
+import { token } from '../../harness/tokens.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 /** The API answers within 4 s, whatever happens to its database. On a busy machine the answer is noticed later. */
@@ -37,13 +37,7 @@ export function disturbedApi(): DisturbedApi {
       what: 'a create succeeds',
     });
   };
-  const another = () =>
-    startReplica({
-      MONGODB_URL: proxy.url(database.name),
-      REDIS_URL: queue.url,
-      QUEUE_PREFIX: queue.prefix,
-      AUTH_SECRET: TEST_SECRET,
-    });
+  const another = () => startReplica(testEnvironment({ mongodbUrl: proxy.url(database.name), queue }));
   beforeAll(async () => {
     proxy = await mongoProxy(Number(new URL(database.url).port));
     replica = await another();

@@ -4,8 +4,7 @@ import type { PlantDocument } from '../../../packages/contracts/src/plant-docume
 import { type Replica, startReplica } from '../../harness/api.ts';
 import { freshId } from '../../harness/post-plant.ts';
 import { type PrivateServer, privateMongod } from '../../harness/private-servers.ts';
-import { testQueue } from '../../harness/servers.ts';
-import { TEST_SECRET } from '../../harness/tokens.ts';
+import { testEnvironment, testQueue } from '../../harness/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { create } from './disturbed-api.ts';
 
@@ -26,13 +25,7 @@ export function privateApi(): PrivateApi {
   let mongod: PrivateServer;
   let mongo: MongoClient;
   let replica: Replica;
-  const another = () =>
-    startReplica({
-      MONGODB_URL: mongod.url,
-      REDIS_URL: queue.url,
-      QUEUE_PREFIX: queue.prefix,
-      AUTH_SECRET: TEST_SECRET,
-    });
+  const another = () => startReplica(testEnvironment({ mongodbUrl: mongod.url, queue }));
   const recovered = async () => {
     await waitFor(async () => (await create(replica, { id: freshId(), name: 'recovered' })).status === 200, {
       withinMs: 15_000,

@@ -3,17 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Replica, startReplica } from '../../harness/api.ts';
 import { type IssuerKey, issuerKey, type JwksIssuer, jwksIssuer } from '../../harness/jwks-issuer.ts';
 import { freshId, postPlant } from '../../harness/post-plant.ts';
-import { testDatabase, testQueue } from '../../harness/servers.ts';
+import { testEnvironment } from '../../harness/servers.ts';
 import { inSeconds, token, unsigned } from '../../harness/tokens.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
-const database = testDatabase();
-const queue = testQueue();
+const { AUTH_SECRET: _secret, ...servers } = testEnvironment();
 const startWith = (issuer: JwksIssuer, environment: Record<string, string> = {}) =>
   startReplica({
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
+    ...servers,
     AUTH_JWKS_URL: issuer.url,
     ...environment,
   });

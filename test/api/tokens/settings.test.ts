@@ -1,8 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readApiConfig } from '../../../services/api/src/config.ts';
-import { startProgram } from '../../harness/program.ts';
+import { launchService } from '../../harness/program.ts';
 import { TEST_SECRET } from '../../harness/tokens.ts';
 
 const addresses = { MONGODB_URL: 'mongodb://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
@@ -119,9 +118,9 @@ test('a process says all that is wrong in one line, without the secrets, and exi
     TRUSTED_PROXIES: 'gateway',
     PORT: '70000',
   };
-  const main = join(import.meta.dirname, '../../../services/api/src/main.ts');
-  const failure = await startProgram(main, environment).catch((error: Error) => error.message);
-  const [, complaint] = /ended with 1: (api: .*)\n$/.exec(String(failure)) ?? [];
+  const { code, stderr } = await launchService('api', environment).ended;
+  expect(code).toBe(1);
+  const [, complaint] = /^(api: .*)\n$/.exec(stderr) ?? [];
   expect(complaint?.split('; ')).toEqual([
     'api: configuration: REDIS_URL is required',
     expect.stringMatching(/^PORT: /),

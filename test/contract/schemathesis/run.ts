@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { launch } from '../../harness/launch.ts';
 import { installedSchemathesis } from './installation.ts';
 
 const CONFIGURATION = join(import.meta.dirname, 'schemathesis.toml');
@@ -41,7 +39,7 @@ export async function runSchemathesis(
   const directory = await mkdtemp(join(tmpdir(), 'schemathesis-'));
   const reportFile = join(directory, 'report.json');
   try {
-    const child = spawn(
+    const { stdout, stderr } = await launch(
       'python3',
       [
         ...['-m', 'schemathesis.cli', '--no-color', '--config-file', CONFIGURATION, 'run'],
@@ -51,16 +49,10 @@ export async function runSchemathesis(
       ],
       {
         cwd: directory,
-        env: { ...process.env, PYTHONPATH: installation, PYTHONNOUSERSITE: '1', TOKEN: options.token },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: RUN_MS_MAX,
+        environment: { PYTHONPATH: installation, PYTHONNOUSERSITE: '1', TOKEN: options.token },
+        timeoutMs: RUN_MS_MAX,
       },
-    );
-    const [stdout, stderr] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
+    ).ended;
     const output = stdout + stderr;
     const report = await readFile(reportFile, 'utf8').catch(() => {
       throw new Error(`schemathesis ended without a report:\n${output}`);

@@ -4,13 +4,12 @@ import { freePort } from '@plant-store/local/servers/free-port';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startProgram } from '../../harness/program.ts';
-import { testDatabase, testQueue } from '../../harness/servers.ts';
-import { TEST_SECRET } from '../../harness/tokens.ts';
+import { testDatabase, testEnvironment, testQueue } from '../../harness/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { type Outcome, type SteadyLoad, startLoad } from '../harness/steady-load.ts';
 
-const main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
+const _main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
 const CLIENTS = 16;
 /** Enough that every replica has work at any moment. */
 const WARM = 500;
@@ -20,12 +19,7 @@ const queue = testQueue();
 
 describe.skipIf(installedNginx === undefined)('three replicas of the API under load', () => {
   const mongo = new MongoClient(database.url, { useBigInt64: true });
-  const environment = {
-    MONGODB_URL: database.url,
-    REDIS_URL: queue.url,
-    QUEUE_PREFIX: queue.prefix,
-    AUTH_SECRET: TEST_SECRET,
-  };
+  const environment = testEnvironment({ mongodbUrl: database.url, queue });
   let ports: number[];
   let replicas: Program[];
   let gateway: RunningGateway;
@@ -40,7 +34,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
     await mongo.close();
   });
 
-  const startReplica = (port: number) => startProgram(main, { ...environment, PORT: String(port) });
+  const startReplica = (port: number) => startProgram('api', { ...environment, PORT: String(port) });
   const replica = (at: number) => replicas[at] as Program;
 
   /** Starts an ended replica again, on its port. */
@@ -50,7 +44,7 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
 
   function kill(program: Program): Promise<unknown> {
     program.signal('SIGKILL');
-    return program.gone;
+    return program.ended;
   }
 
   async function warmLoad(): Promise<SteadyLoad> {

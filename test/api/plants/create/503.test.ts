@@ -5,23 +5,14 @@ import { type MongoProxy, mongoProxy } from '../../../harness/mongo-proxy.ts';
 import { freshId } from '../../../harness/post-plant.ts';
 import { exchange } from '../../../harness/raw-http.ts';
 import { expectRefusal } from '../../../harness/refusal.ts';
-import { testDatabase, testQueue } from '../../../harness/servers.ts';
-import { TEST_SECRET } from '../../../harness/tokens.ts';
+import { testDatabase, testEnvironment, testQueue } from '../../../harness/servers.ts';
 import { waitFor } from '../../../harness/wait-for.ts';
 import { render } from '../../corpus/case.ts';
 
 const database = testDatabase();
 const queue = testQueue();
 const startAt = (mongodbUrl: string, options?: { awaitReady: boolean }) =>
-  startReplica(
-    {
-      MONGODB_URL: mongodbUrl,
-      REDIS_URL: queue.url,
-      QUEUE_PREFIX: queue.prefix,
-      AUTH_SECRET: TEST_SECRET,
-    },
-    options,
-  );
+  startReplica(testEnvironment({ mongodbUrl, queue }), options);
 
 /** As a client with a key sends it. */
 const post = (url: string) =>
