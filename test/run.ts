@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCLI, startVitest, type Vitest } from 'vitest/node';
-import { endProcessesOf } from './harness/processes.ts';
+import { endProcessesOf, processesOf } from './harness/processes.ts';
+import { waitFor } from './harness/wait-for.ts';
+
+/** How long what has been told to end may take, vitest's own processes among it. */
+const ENDED_MS_MAX = 5_000;
 
 /** Where all temporary files of the run lie. Every process a test starts knows it, so those left behind are found. */
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
@@ -18,6 +22,10 @@ const vitest = await startVitest('test', filter, { ...options, watch: false });
 const { passed, failed: failedTests, skipped } = outcomesOf(vitest);
 await vitest.close();
 
+await waitFor(async () => (await processesOf(directory)).length === 0, {
+  withinMs: ENDED_MS_MAX,
+  what: 'no process is left',
+}).catch(() => {});
 const left = await endProcessesOf(directory);
 for (const { pid, command } of left) process.stderr.write(`left running by a test: ${pid} ${command}\n`);
 let failed = failedTests + left.length;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { CREATIONS_QUEUE, creationJob } from '@plant-store/contracts/creation-job';
 import { AUDIT_BLOCKS, PLANTS } from '@plant-store/contracts/plant-document';
 import { type JobsOptions, Queue } from 'bullmq';
@@ -209,8 +208,7 @@ async function startWorker(name: string): Promise<Program> {
   const reports = async () =>
     (await redis.hvals(`${PREFIX}:heartbeats`)).filter((report) => report.includes(name));
   const before = (await reports()).length;
-  const main = join(import.meta.dirname, '../../services/worker/src/main.ts');
-  const worker = await startProgram(main, { ...environment(), INSTANCE: name });
+  const worker = await startProgram('worker', { ...environment(), INSTANCE: name });
   workers.add(worker);
   const takesJobs = async () => String(await redis.client('LIST')).includes(`:w:${name}`);
   await waitFor(async () => (await reports()).length > before && (await takesJobs()), {
@@ -223,7 +221,7 @@ async function startWorker(name: string): Promise<Program> {
 async function end(worker: Program): Promise<void> {
   workers.delete(worker);
   worker.signal('SIGKILL');
-  await worker.gone;
+  await worker.ended;
 }
 
 async function findings(visitor = vera): Promise<FindingWords[]> {

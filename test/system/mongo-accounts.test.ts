@@ -103,13 +103,13 @@ async function as<T>(service: Service, ask: (db: Db) => Promise<T>): Promise<T> 
 async function startServices(): Promise<AsyncDisposable & { url: string; opsUrl: string }> {
   const stack = new AsyncDisposableStack();
   const start = async (service: Service, environment: Record<string, string> = {}) => {
-    const program = await startProgram(join(root, `services/${service}/src/main.ts`), {
+    const program = await startProgram(service, {
       MONGODB_URL: urlOf(`plantstore-${service}`, passwords[service]),
       REDIS_URL: queue.url,
       QUEUE_PREFIX: queue.prefix,
       ...environment,
     });
-    return stack.use(program).listening.url as string;
+    return stack.use(program).url;
   };
   const url = await start('api', { AUTH_SECRET: TEST_SECRET, PORT: '0', DRAIN_MS: '0' });
   await start('worker');

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type PrivateServer, privateMongod, privateRedis } from '../harness/private-servers.ts';
 import { type Program, startProgram } from '../harness/program.ts';

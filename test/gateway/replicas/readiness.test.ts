@@ -7,7 +7,7 @@ import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';
 
-const main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
+const _main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
 const api = apiUnderTest();
 const DRAIN_MS = 5_000;
 
@@ -33,8 +33,13 @@ describe.skipIf(installedNginx === undefined)('the gateway is ready while a repl
   let withoutDatabase: { url: string; internalUrl: string };
   beforeAll(async () => {
     const nobody = `mongodb://127.0.0.1:${await freePort()}/nobody`;
-    program = await startProgram(main, { ...api.environment, PORT: '0', DRAIN_MS: '0', MONGODB_URL: nobody });
-    withoutDatabase = { url: program.listening.url as string, internalUrl: program.listening.internal };
+    program = await startProgram('api', {
+      ...api.environment,
+      PORT: '0',
+      DRAIN_MS: '0',
+      MONGODB_URL: nobody,
+    });
+    withoutDatabase = { url: program.url, internalUrl: program.internalUrl };
   });
   afterAll(() => program.stop());
 
