@@ -18,11 +18,12 @@ export const accounts: Readonly<Record<string, Privileges>> = {
     [PLANT_SEARCH]: ['find', 'insert', 'listIndexes'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
   },
-  // It looks whether an index is missing, and whether the disk fills (dbStats, of the database as a whole).
+  // It looks whether an index is missing, and whether the disk fills (dbStats, of the database as a whole), and puts
+  // what operators do into the audit log.
   'plantstore-ops': {
     [PLANTS]: ['find', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'listIndexes'],
-    [AUDIT_BLOCKS]: ['find', 'listIndexes'],
+    [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
     '': ['dbStats'],
   },
 };

@@ -8,6 +8,7 @@ export function openQueue({ url, prefix }: { url: string; prefix: string }) {
   const queue = new Queue(CREATIONS_QUEUE, { connection, prefix });
   return {
     queue,
+    connection,
     /** A job that a worker has taken and failed at. */
     failedJob: async (commit: string): Promise<Job> => {
       const { name, data, opts } = creationJob([{ commit, plants: 1 }]);

@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => ops.close());
 
+const pauseForm = () => new URLSearchParams({ reason: 'test', minutes: '1' });
+
 const foreign: [string, Record<string, string>][] = [
   ['another site', { 'sec-fetch-site': 'cross-site' }],
   ['another origin of this site', { 'sec-fetch-site': 'same-site' }],
@@ -22,7 +24,7 @@ const foreign: [string, Record<string, string>][] = [
 
 test.each(foreign)('what %s makes a browser send changes nothing', async (_who, headers) => {
   const visitor = await signedIn(ops, operator);
-  const pause = await visitor.call('/board/operator/api/queues/pause', { method: 'PUT', headers });
+  const pause = await visitor.call('/controls/pause', { method: 'POST', headers, body: pauseForm() });
   expect(pause.status).toBe(403);
   expect(await pause.json()).toEqual({ error: 'This request came from another site and was refused.' });
   expect((await visitor.call('/sign-out', { method: 'POST', headers })).status).toBe(403);
@@ -41,9 +43,9 @@ test.each([
   ['what is no browser', () => ({})],
 ])('the console takes requests from %s', async (_who, headers) => {
   const visitor = await signedIn(ops, operator);
-  const sent = { method: 'PUT', headers: headers() };
-  expect((await visitor.call('/board/operator/api/queues/pause', sent)).ok).toBe(true);
-  expect((await visitor.call('/board/operator/api/queues/resume', sent)).ok).toBe(true);
+  const sent = () => ({ method: 'POST', headers: headers(), body: pauseForm() });
+  expect((await visitor.call('/controls/pause', sent())).status).toBe(303);
+  expect((await visitor.call('/controls/resume', sent())).status).toBe(303);
 });
 
 test('a link from elsewhere may lead here, since looking changes nothing', async () => {

@@ -28,7 +28,7 @@ afterAll(async () => {
   await redis?.close();
 });
 
-const BOARD = '/board/operator/api/queues';
+const BOARD = '/board/api/queues';
 
 test('with both down at start the console serves, says so in clear words and shows no error; only it is not ready', async () => {
   expect(await readiness()).toBe(503);
@@ -40,7 +40,7 @@ test('with both down at start the console serves, says so in clear words and sho
   expect(text).toContain('Redis is unreachable');
   expect(text).not.toMatch(/ECONNREFUSED|MongoServerSelectionError|node_modules/);
 
-  const boardPage = await answeredInTime(() => olga.see('/board/operator'));
+  const boardPage = await answeredInTime(() => olga.see('/board'));
   expect(boardPage.status).toBe(503);
   expect(await boardPage.text()).toContain('Redis is unreachable: the queue shows again once it is back.');
   const board = await answeredInTime(() => olga.call(BOARD));

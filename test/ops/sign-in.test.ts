@@ -21,20 +21,25 @@ afterAll(() => ops.close());
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-test.each(['/', '/board', '/board/viewer', '/board/operator/queue/plant-creations'])(
-  'whoever is not signed in is sent from %s to the sign-in page',
-  async (path) => {
-    const answer = await visit(ops).see(path);
-    expect(answer.status).toBe(303);
-    expect(answer.headers.get('location')).toBe('/sign-in');
-  },
-);
+test.each([
+  '/',
+  '/board',
+  '/board/',
+  '/board/queue/plant-creations',
+  '/controls',
+  '/controls/pause',
+  '/runbook',
+])('whoever is not signed in is sent from %s to the sign-in page', async (path) => {
+  const answer = await visit(ops).see(path);
+  expect(answer.status).toBe(303);
+  expect(answer.headers.get('location')).toBe('/sign-in');
+});
 
 test.each([
   ['GET', '/status'],
-  ['GET', '/board/viewer/api/queues'],
-  ['GET', '/board/operator/api/queues'],
-  ['PUT', '/board/operator/api/queues/pause'],
+  ['GET', '/board/api/queues'],
+  ['PUT', '/board/api/queues/pause'],
+  ['POST', '/controls/pause'],
 ])('a script that is not signed in is told so by 401 in JSON: %s %s', async (method, path) => {
   const answer = await visit(ops).call(path, { method });
   expect(answer.status).toBe(401);

@@ -8,6 +8,9 @@ import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { createCredentials } from './access/credentials.ts';
 import type { OpsConfig, OpsSecrets } from './config.ts';
+import { createOperatorAudit } from './controls/operator-audit.ts';
+import { endPauses } from './controls/pause-end.ts';
+import { queueControls } from './controls/queue-controls.ts';
 import { buildOpsApp } from './http/app.ts';
 import { createOpsMetrics, registerStatusMetrics } from './metrics.ts';
 import { startMonitor } from './monitor/monitor.ts';
@@ -36,12 +39,18 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   queue.on('error', () => undefined);
   started.defer(() => queue.close());
 
-  const database = mongo.db(databaseName(secrets.mongodbUrl));
+  const name = databaseName(secrets.mongodbUrl);
+  const database = mongo.db(name);
   const readStatus = createStatusReader({ database, queue, redis, queuePrefix: config.queuePrefix }, logger);
   const monitor = started.use(startMonitor(readStatus));
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
   registerStatusMetrics(registry, readStatus);
+
+  const { instance, queuePrefix } = config;
+  const controls = queueControls(queue, redis, queuePrefix);
+  const audit = started.use(createOperatorAudit(mongo, name, instance, logger));
+  started.use(endPauses({ redis, prefix: queuePrefix, resume: controls.resume, audit, instance }, logger));
 
   const app = await buildOpsApp({
     http: config.http,
@@ -49,6 +58,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
     monitor,
     queue,
     redis,
+    controls: { controls, audit, redis, instance, metrics },
     metrics,
     logger,
   });

@@ -9,15 +9,3 @@ export const requireSignIn: onRequestHookHandler = async (request, reply) => {
   if (isSafe(request.method) && wantsPage(request)) return reply.redirect('/sign-in', 303);
   throw new Refusal(401, 'Sign in first.');
 };
-
-/** Refuses every request that would change something from whoever is no operator, whatever its path. */
-export const requireOperatorToAct: onRequestHookHandler = async (request) => {
-  if (isSafe(request.method) || signedInUser(request)?.role === 'operator') return;
-  throw new Refusal(403, 'A viewer may see everything and change nothing: this takes the role operator.');
-};
-
-/** For pages that only operators may open. */
-export const requireOperator: onRequestHookHandler = async (request) => {
-  if (signedInUser(request)?.role === 'operator') return;
-  throw new Refusal(403, 'This takes the role operator.');
-};

@@ -1,6 +1,6 @@
 /** What a signed-in person may do: a viewer sees, an operator also acts. */
-export const ROLES = ['viewer', 'operator'] as const;
-export type Role = (typeof ROLES)[number];
+const ROLES = ['viewer', 'operator'] as const;
+type Role = (typeof ROLES)[number];
 
 export type User = { name: string; role: Role };
 

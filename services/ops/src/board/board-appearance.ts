@@ -1,5 +1,4 @@
 import type { UIConfig } from '@bull-board/api/typings/app';
-import type { Role } from '../access/accounts.ts';
 import { assetPath } from '../http/assets.ts';
 
 /** Seconds between the board's own refreshes. */
@@ -11,25 +10,23 @@ const fonts = {
 } as const;
 
 /** Bull Board in the console's colours, with the way back and without links to elsewhere. */
-export function boardAppearance(role: Role): UIConfig {
-  return {
-    boardTitle: 'Plant Store',
-    boardLogo: { path: assetPath('leaf.svg'), width: 28, height: 28 },
-    favIcon: { default: assetPath('leaf.svg'), alternative: assetPath('leaf.svg') },
-    miscLinks: [{ text: 'Status', url: '/' }],
-    ...(role === 'viewer' && { environment: { label: 'read only', color: '#5d6b62', textColor: '#ffffff' } }),
-    hideDocsLink: true,
-    pollingInterval: { forceInterval: POLL_S },
-    locale: { lng: 'en-US' },
-    theme: {
-      light: { ...fonts, primary: '#2f7d4f', ring: '#2f7d4f', 'sidebar-primary': '#2f7d4f' },
-      dark: {
-        ...fonts,
-        primary: '#74cf98',
-        'primary-foreground': '#0f1512',
-        ring: '#74cf98',
-        'sidebar-primary': '#74cf98',
-      },
+export const boardAppearance: UIConfig = {
+  boardTitle: 'Plant Store',
+  boardLogo: { path: assetPath('leaf.svg'), width: 28, height: 28 },
+  favIcon: { default: assetPath('leaf.svg'), alternative: assetPath('leaf.svg') },
+  miscLinks: [{ text: 'Status', url: '/' }],
+  environment: { label: 'read only', color: '#5d6b62', textColor: '#ffffff' },
+  hideDocsLink: true,
+  pollingInterval: { forceInterval: POLL_S },
+  locale: { lng: 'en-US' },
+  theme: {
+    light: { ...fonts, primary: '#2f7d4f', ring: '#2f7d4f', 'sidebar-primary': '#2f7d4f' },
+    dark: {
+      ...fonts,
+      primary: '#74cf98',
+      'primary-foreground': '#0f1512',
+      ring: '#74cf98',
+      'sidebar-primary': '#74cf98',
     },
-  };
-}
+  },
+};

@@ -4,10 +4,13 @@ import type { JobStatus, Status } from '@bull-board/api/typings/app';
 import type { Queue } from 'bullmq';
 import { JOB_STATES } from '../status/queue-status.ts';
 
-/** The queue as the board shows it: with the states its jobs can have, and without actions for viewers. */
+/** The queue as the board shows it: with the states its jobs can have, and without actions. */
 export class BoardQueue extends BullMQAdapter {
-  constructor(queue: Queue, readOnly: boolean) {
-    super(queue, { readOnlyMode: readOnly, description: 'One job for each commit of plants.' });
+  constructor(queue: Queue) {
+    super(queue, {
+      readOnlyMode: true,
+      description: 'Each job names commits whose plants are to be processed.',
+    });
   }
 
   override getStatuses(): Status[] {

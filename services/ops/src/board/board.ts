@@ -1,56 +1,48 @@
 import { createBullBoard } from '@bull-board/api';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
-import type { Logger } from '@plant-store/platform/logger';
 import type { Queue } from 'bullmq';
 import type { FastifyError, FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Redis } from 'ioredis';
-import { requireOperator } from '../access/access.ts';
-import { ROLES, type Role, type User } from '../access/accounts.ts';
-import { signedInUser } from '../access/sessions.ts';
 import { Refusal } from '../http/failures.ts';
+import { isSafe } from '../http/requests.ts';
 import { boardContentSecurity } from '../http/security-headers.ts';
-import type { OpsMetrics } from '../metrics.ts';
 import { JOB_STATES } from '../status/queue-status.ts';
-import { recordActions } from './action-log.ts';
 import { boardAppearance } from './board-appearance.ts';
 import { BoardQueue } from './board-queue.ts';
 
-export type BoardOptions = { queue: Queue; redis: Redis; logger: Logger; metrics: OpsMetrics };
+export type BoardOptions = { queue: Queue; redis: Redis };
+
+const BASE = '/board';
 
 /**
- * Bull Board, once read-only for viewers and once whole for operators. Whatever an operator does there, no plant is
- * lost: a job only names commits, and the relay publishes again what stays pending.
+ * Bull Board as a view of the raw queue, read-only for everyone: its own actions can limit a queue for ever without a
+ * trace. The console's controls replace them.
  */
 export const board: FastifyPluginAsync<BoardOptions> = async (app, options) => {
-  app.get<{ Querystring: { status?: string } }>('/board', async (request, reply) => {
-    const { role } = signedInUser(request) as User;
+  app.get<{ Querystring: { status?: string } }>('/queue', async (request, reply) => {
     const state = JOB_STATES.find((known) => known === request.query.status);
-    return reply.redirect(
-      `/board/${role}/queue/${CREATIONS_QUEUE}${state === undefined ? '' : `?status=${state}`}`,
-    );
+    return reply.redirect(`${BASE}/queue/${CREATIONS_QUEUE}${state === undefined ? '' : `?status=${state}`}`);
   });
-  for (const role of ROLES) await app.register(boardFor(role, options), { prefix: `/board/${role}` });
+  await app.register(boardPages(options), { prefix: BASE });
 };
 
-function boardFor(role: Role, { queue, redis, logger, metrics }: BoardOptions): FastifyPluginAsync {
-  const basePath = `/board/${role}`;
+function boardPages({ queue, redis }: BoardOptions): FastifyPluginAsync {
   return async (app) => {
-    app.addHook('onRequest', async (_request, reply) => {
+    app.addHook('onRequest', async (request, reply) => {
+      if (!isSafe(request.method)) {
+        throw new Refusal(403, 'The board only shows the queue. To change it, use Controls.');
+      }
       reply.helmet(boardContentSecurity);
     });
-    if (role === 'operator') {
-      app.addHook('onRequest', requireOperator);
-      recordActions(app, { logger, metrics });
-    }
     refuseWithoutRedis(app, redis);
     stripForeignFonts(app);
 
-    const adapter = new FastifyAdapter().setBasePath(basePath);
+    const adapter = new FastifyAdapter().setBasePath(BASE);
     createBullBoard({
-      queues: [new BoardQueue(queue, role === 'viewer')],
+      queues: [new BoardQueue(queue)],
       serverAdapter: adapter,
-      options: { uiConfig: boardAppearance(role) },
+      options: { uiConfig: boardAppearance },
     });
     app.setErrorHandler<FastifyError>((error) => {
       if (error instanceof Refusal || (error.statusCode ?? 500) < 500) throw error;
@@ -77,7 +69,7 @@ function refuseWithoutRedis(app: FastifyInstance, redis: Redis): void {
 function stripForeignFonts(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply, payload) => {
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html');
-    // pattern-check: reads Bull Board's own page, which holds nothing of a job
+    // pattern-check: the page is Bull Board's own, and short
     return isPage && typeof payload === 'string' ? payload.replace(/<link href="https:[^>]*>/g, '') : payload;
   });
 }

@@ -1,4 +1,5 @@
 import { age, count } from '../status/figures.ts';
+import type { QueueStatus } from '../status/queue-status.ts';
 import type { Rule } from './finding.ts';
 
 /** Creations are promised to be indexed and audited within a minute of recovery. */
@@ -13,12 +14,18 @@ const paused: Rule = {
             id: 'queue-paused',
             level: 'warn',
             headline: 'The queue is paused',
-            cause: 'Somebody paused it.',
+            cause: pauseCause(queue),
             affected: 'Plants are created as usual; none is indexed or audited until the queue is resumed.',
-            action: 'Resume the queue once the reason for the pause is gone.',
+            action: 'Resume the queue, under Controls, once the reason for the pause is gone.',
           },
         ],
 };
+
+function pauseCause({ pause }: QueueStatus): string {
+  if (pause === undefined) return 'Somebody paused it in another tool; it has no end.';
+  const { by, reason, until } = pause;
+  return `${by} paused it: ${reason}. It resumes by itself at ${until.toISOString().slice(11, 16)} UTC.`;
+}
 
 const limited: Rule = {
   find: ({ queue }) => {
@@ -37,7 +44,7 @@ const limited: Rule = {
         headline: `The queue is limited: ${limits.join(', ')}`,
         cause: 'The limit was set in Redis from outside; this system never sets one.',
         affected: 'Workers take fewer jobs than they could, for as long as the limit stands.',
-        action: 'Lift the limit.',
+        action: 'Lift the limit, under Controls.',
       },
     ];
   },

@@ -3,12 +3,13 @@ import type { Logger } from '@plant-store/platform/logger';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
-import { requireOperatorToAct, requireSignIn } from '../access/access.ts';
+import { requireSignIn } from '../access/access.ts';
 import type { Credentials } from '../access/credentials.ts';
 import { sessions } from '../access/sessions.ts';
 import { signIn } from '../access/sign-in.ts';
 import { board } from '../board/board.ts';
 import type { OpsConfig } from '../config.ts';
+import { type ControlsOptions, controlPages } from '../controls/controls.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { runbook } from '../runbook/runbook.ts';
@@ -22,8 +23,7 @@ import { securityHeaders } from './security-headers.ts';
 const ANSWER_MS_MAX = 4_000;
 const REQUEST_MS_MAX = 5_000;
 const KEEP_ALIVE_MS = 10_000;
-/** Room for any job's data in the board's editor. */
-const BODY_BYTES_MAX = 65_536;
+const BODY_BYTES_MAX = 16_384;
 
 export type OpsAppParts = {
   http: Pick<OpsConfig['http'], 'origin' | 'tls' | 'trustedProxies'>;
@@ -31,13 +31,14 @@ export type OpsAppParts = {
   monitor: Monitor;
   queue: Queue;
   redis: Redis;
+  controls: ControlsOptions;
   metrics: OpsMetrics;
   logger: Logger;
 };
 
 /** The console, in the order a request meets it. */
 export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> {
-  const { http, credentials, monitor, queue, redis, metrics, logger } = parts;
+  const { http, credentials, monitor, queue, redis, controls, metrics, logger } = parts;
   const app = Fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -57,10 +58,10 @@ export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> 
   await app.register(signIn, { credentials, tls: http.tls, logger, metrics });
   await app.register(async (signedIn) => {
     signedIn.addHook('onRequest', requireSignIn);
-    signedIn.addHook('onRequest', requireOperatorToAct);
     await signedIn.register(statusPages, { monitor });
     await signedIn.register(runbook);
-    await signedIn.register(board, { queue, redis, logger, metrics });
+    await signedIn.register(controlPages, controls);
+    await signedIn.register(board, { queue, redis });
   });
   return app;
 }

@@ -23,7 +23,7 @@ export function layout({ title, user, main, script }: Page): string {
   <meta name="robots" content="noindex">
   <title>${title} · Plant Store</title>
   <link rel="icon" type="image/svg+xml" href="${assetPath('leaf.svg')}">
-  <link rel="stylesheet" href="${assetPath('console.css')}">
+  !${['console.css', 'status.css', 'pages.css'].map((file) => html`<link rel="stylesheet" href="${assetPath(file)}">`)}
   !${script === undefined ? '' : html`<script type="module" src="${assetPath(script)}"></script>`}
 </head>
 <body>
@@ -39,7 +39,8 @@ function header({ name, role }: User): string {
     <a class="brand" href="/"><img src="${assetPath('leaf.svg')}" alt="" width="28" height="28"> Plant Store</a>
     <nav aria-label="Console">
       <a href="/">Status</a>
-      <a href="/board">Queue</a>
+      <a href="/queue">Queue</a>
+      <a href="/controls">Controls</a>
       <a href="/runbook">Runbook</a>
     </nav>
     <form class="who" method="post" action="/sign-out">

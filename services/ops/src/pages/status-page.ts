@@ -16,7 +16,6 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
     </section>
 
     <section class="findings" aria-label="What is wrong" data-findings>!${findings.map(findingCard)}</section>
-    <template data-finding-template>!${findingCard(emptyFinding)}</template>
 
     <section class="cards" aria-label="Plants and workers">
       !${card('Plants stored', 'plants', facts)}
@@ -26,7 +25,7 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
     </section>
 
     <section>
-      <h2>Queue <a href="/board">Open the board</a></h2>
+      <h2>Queue <a href="/queue">Open the board</a></h2>
       <div class="states">
         !${state('Waiting', 'waiting', facts)}
         !${state('Active', 'active', facts)}
@@ -59,7 +58,8 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
       </div>
     </section>
 
-    <p class="muted freshness" data-freshness>As of loading this page.</p>`,
+    <p class="muted freshness" data-freshness>As of loading this page.</p>
+    <template data-finding-template>!${findingCard(emptyFinding)}</template>`,
   });
 }
 
@@ -99,7 +99,7 @@ function card(title: string, name: FactName, facts: Record<FactName, Fact>): str
 
 function state(title: string, name: FactName, facts: Record<FactName, Fact>): string {
   const { text, level = 'good' } = facts[name];
-  return html`<a class="state" href="/board?status=${name}" data-fact="${name}" data-level="${level}">
+  return html`<a class="state" href="/queue?status=${name}" data-fact="${name}" data-level="${level}">
           <span class="figure" data-text>${text}</span> <span class="muted">${title}</span>
         </a>`;
 }

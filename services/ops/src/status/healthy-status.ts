@@ -36,6 +36,7 @@ export const healthyQueue: QueueStatus = {
   paused: false,
   connections: 1,
   workers: [healthyWorker],
+  pause: undefined,
   unusual: {},
   foreignJobs: [],
   failureReasons: [],

@@ -2,6 +2,7 @@ import { readCreationJob } from '@plant-store/contracts/creation-job';
 import { type QueueStatus as QueueFigures, readQueueStatus } from '@plant-store/platform/queue-status';
 import type { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { type PauseRecord, readPause } from '../controls/pause-record.ts';
 import { readWorkers, type WorkerStatus } from './worker-status.ts';
 
 /** The states an operator asks about; completed jobs are not kept. */
@@ -15,6 +16,8 @@ export type QueueStatus = QueueFigures & {
   /** Workers connected to the queue; undefined where Redis does not tell (managed services forbid CLIENT LIST). */
   connections: number | undefined;
   workers: WorkerStatus[];
+  /** Of the pause in force, where the console began it. */
+  pause: PauseRecord | undefined;
   /** Jobs in states that this system does not use. */
   unusual: Record<string, number>;
   /** Names of jobs that are no creation jobs. */
@@ -35,20 +38,23 @@ export async function readQueue(queue: Queue, redis: Redis, prefix: string): Pro
   // A queue that was never connected would wait for Redis instead of failing.
   if (redis.status !== 'ready') throw new Error(`the connection is ${redis.status}`);
   const clients = await queue.getWorkers();
-  const [figures, workers, unusual, waiting, failed, concurrency, rateLimit, haltedMs] = await Promise.all([
-    readQueueStatus(queue),
-    readWorkers(redis, prefix, clients),
-    queue.getJobCounts(...UNUSUAL_STATES),
-    queue.getJobs(['wait', 'prioritized', 'delayed'], 0, JOBS_READ_MAX - 1, true),
-    queue.getJobs(['failed'], 0, JOBS_READ_MAX - 1),
-    queue.getGlobalConcurrency(),
-    queue.getGlobalRateLimit(),
-    queue.getRateLimitTtl(),
-  ]);
+  const [figures, workers, unusual, waiting, failed, concurrency, rateLimit, haltedMs, pause] =
+    await Promise.all([
+      readQueueStatus(queue),
+      readWorkers(redis, prefix, clients),
+      queue.getJobCounts(...UNUSUAL_STATES),
+      queue.getJobs(['wait', 'prioritized', 'delayed'], 0, JOBS_READ_MAX - 1, true),
+      queue.getJobs(['failed'], 0, JOBS_READ_MAX - 1),
+      queue.getGlobalConcurrency(),
+      queue.getGlobalRateLimit(),
+      queue.getRateLimitTtl(),
+      readPause(redis, prefix),
+    ]);
   return {
     ...figures,
     connections: clients.every(isConnection) ? clients.length : undefined,
     workers,
+    pause: figures.paused ? pause : undefined,
     unusual,
     foreignJobs: distinct([...waiting, ...failed].filter(isForeign).map(({ name }) => name)),
     failureReasons: distinct(failed.map(({ failedReason }) => failedReason)),

@@ -108,5 +108,5 @@ test('each worker is told by name with its last progress, and the missing are co
     { name: 'worker-1', state: 'does not respond for 41\u00a0s', progress: '42\u00a0s ago', jobs: '3' },
     { name: 'worker-2', state: 'idle', level: 'good', progress: 'no batch yet' },
   ]);
-  expect(facts.workers).toEqual({ text: '1', note: 'report; 1 no longer', level: 'warn' });
+  expect(facts.workers).toEqual({ text: '1', note: 'report, 1 no longer', level: 'warn' });
 });

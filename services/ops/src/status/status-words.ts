@@ -167,7 +167,7 @@ function workersFact({ workers, connections }: QueueStatus): Fact {
   const isGood = missing === 0 && (reporting > 0 || connections !== 0);
   return {
     text: count(reporting),
-    note: missing > 0 ? `report; ${count(missing)} no longer` : 'report',
+    note: missing > 0 ? `report, ${count(missing)} no longer` : reporting === 1 ? 'reports' : 'report',
     ...(!isGood && { level: 'warn' as const }),
   };
 }

@@ -1,0 +1,82 @@
+import { OPERATORS_CHAIN } from '@plant-store/audit/ledger/audit-block';
+import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
+import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
+import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
+import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
+import { auditIndexes } from '@plant-store/contracts/indexes';
+import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import type { Logger } from '@plant-store/platform/logger';
+import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { type MongoClient, ObjectId } from 'mongodb';
+
+/** An operator's action, or attempt, before it has its place in the audit log. */
+export type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
+
+export type OperatorAudit = Disposable & {
+  /** Asked before anything is done that has to be recorded. @throws when an entry could not be sealed now */
+  check: () => Promise<void>;
+  /** Resolves when a majority has the entry in a block. @throws when it cannot be sealed */
+  record: (action: OperatorAction) => Promise<void>;
+  /** The newest entries, newest first. */
+  recent: (entriesMax: number) => Promise<OperatorEntry[]>;
+};
+
+const BLOCK_BOUNDS = { entriesMax: 100, bytesMax: 1024 * 1024 };
+const READ_MS_MAX = 1_000;
+
+/** What operators do, in a chain of its own, sealed as creations are. */
+export function createOperatorAudit(
+  mongo: MongoClient,
+  database: string,
+  instance: string,
+  logger: Logger,
+): OperatorAudit {
+  const sealing: SealingDeps = {
+    log: mongoAuditLog(mongo, database),
+    chains: createAuditChains([OPERATORS_CHAIN], Math.random),
+    bounds: BLOCK_BOUNDS,
+    sealer: instance,
+    now: () => new Date(),
+    random: Math.random,
+    on: { sealed: () => {}, collided: () => {}, unknown: () => {} },
+  };
+  const blocks = mongo.db(database).collection<{ entries: OperatorEntry[] }>(AUDIT_BLOCKS);
+
+  /** Without the unique ones a chain may fork: nothing is sealed before they exist. */
+  const stop = new AbortController();
+  let indexed = false;
+  void ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal).then(() => {
+    indexed = true;
+  });
+
+  async function check(): Promise<void> {
+    if (!indexed) throw new Error('the indexes of the audit log do not exist yet');
+    await blocks.findOne({ chain: OPERATORS_CHAIN }, { maxTimeMS: READ_MS_MAX, projection: { _id: 1 } });
+  }
+
+  return {
+    check,
+
+    async record(action) {
+      const entry: OperatorEntry = { event: new ObjectId(), when: new Date(), ...action };
+      try {
+        await check();
+        const [rejected] = await sealEntries(sealing, [entry]);
+        if (rejected !== undefined) throw new Error(rejected.reason);
+        logger.info({ entry }, 'operator action');
+      } catch (error) {
+        logger.error({ entry, reason: (error as Error).message }, 'an operator action could not be audited');
+        throw error;
+      }
+    },
+
+    async recent(entriesMax) {
+      const newest = await blocks
+        .find({ chain: OPERATORS_CHAIN }, { maxTimeMS: READ_MS_MAX, sort: { height: -1 }, limit: entriesMax })
+        .toArray();
+      return newest.flatMap(({ entries }) => entries.toReversed()).slice(0, entriesMax);
+    },
+
+    [Symbol.dispose]: () => stop.abort(),
+  };
+}

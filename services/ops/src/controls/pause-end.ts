@@ -1,0 +1,57 @@
+import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
+import type { Logger } from '@plant-store/platform/logger';
+import type { Redis } from 'ioredis';
+import type { OperatorAudit } from './operator-audit.ts';
+import { readPause } from './pause-record.ts';
+import type { Control } from './queue-controls.ts';
+
+const PERIOD_MS = 1_000;
+
+/** Resumes the queue once a pause has reached its end, also one that was begun by a console that has restarted since. */
+export function endPauses(
+  {
+    redis,
+    prefix,
+    resume,
+    audit,
+    instance,
+  }: {
+    redis: Redis;
+    prefix: string;
+    resume: Control;
+    audit: OperatorAudit;
+    instance: string;
+  },
+  logger: Logger,
+): Disposable {
+  let busy = false;
+
+  async function check(): Promise<void> {
+    if (busy || redis.status !== 'ready') return;
+    busy = true;
+    try {
+      const pause = await readPause(redis, prefix);
+      if (pause === undefined || pause.until.getTime() > Date.now()) return;
+      const reason = `the pause of ${pause.by} reached its end`;
+      const outcome = await resume.apply({ by: 'ops', reason, minutes: 0, matching: '' });
+      await audit.record({
+        ...outcome,
+        outcome: 'done',
+        target: CREATIONS_QUEUE,
+        reason,
+        who: { sub: 'ops' },
+        from: { address: '', request: '', instance },
+      });
+    } catch (error) {
+      logger.warn(
+        { reason: (error as Error).message },
+        'a pause that reached its end could not be ended: trying again',
+      );
+    } finally {
+      busy = false;
+    }
+  }
+
+  const timer = setInterval(check, PERIOD_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
