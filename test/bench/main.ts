@@ -18,7 +18,7 @@ const usage = `npm run bench -- [--quick] [--json FILE] [--publish] [--guard]
 npm run bench -- --curves [--quick] [--json FILE] [--publish]
   --quick      two short rounds of each pair, one of all else: under 4 minutes; whole: under 30
   --curves     how the cost of a plant grows with connections, replicas, workers, names, commits and plants stored, and
-               how a backlog drains, instead: about half an hour
+               how a backlog drains, instead: about 20 minutes
   --json FILE  everything that was measured
   --publish    writes docs/benchmark.json, docs/benchmark.md and the table of the README; of the curves
                docs/benchmark-curves.json and docs/plots

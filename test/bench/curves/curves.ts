@@ -69,8 +69,8 @@ export type CurveExtent = {
 
 export const curveExtents = {
   full: {
-    rounds: 3,
-    seconds: 5,
+    rounds: 2,
+    seconds: 4,
     stored: [1e4, 1e5, 5e5, 1e6, 2e6, 3e6, 4e6, 5e6],
     backlogPlants: 1_000_000,
   },

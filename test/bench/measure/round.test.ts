@@ -24,10 +24,6 @@ test.each<SystemName>(['ours', 'plain', 'nest', 'express'])(
     expect(round.cpu).toMatchObject({ api: expect.any(Number), worker: expect.any(Number) });
     expect(round.cpuUsPerPlant).toBeGreaterThan(0);
     expect(round.totalSeconds).toBeGreaterThan(0.4);
-    const acknowledged = await ground.database
-      .collection(name === 'ours' ? 'audit_blocks' : 'audit_records')
-      .countDocuments({}, { readConcern: { level: 'majority' } });
-    expect(acknowledged).toBeGreaterThan(0);
   },
 );
 

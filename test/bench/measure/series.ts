@@ -66,7 +66,7 @@ export type Extent = {
 };
 
 export const extents: Record<Mode, Extent> = {
-  full: { rounds: 5, furtherRounds: 5, seconds: 8, warmUpSeconds: 2, plantsForMemory: 1_000_000 },
+  full: { rounds: 5, furtherRounds: 5, seconds: 6, warmUpSeconds: 2, plantsForMemory: 1_000_000 },
   quick: { rounds: 2, furtherRounds: 1, seconds: 3, warmUpSeconds: 1, plantsForMemory: 0 },
 };
 
