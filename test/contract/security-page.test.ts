@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { expectTest, namedTests, root } from './named-tests.ts';
 
-const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(resolve(root, 'docs/security.md'), 'utf8');
 const [controlled = '', open = ''] = page.split('## Not done, or held by no test');
 
@@ -10,16 +10,6 @@ const controls = controlled
   .split(/^### /m)
   .slice(1)
   .map((text) => ({ name: text.split('\n', 1)[0] as string, text: text.replaceAll(/\s+/g, ' ') }));
-
-/** Each `file` with the “titles” that follow it. */
-function namedTests(text: string): { file: string; title: string }[] {
-  return [...text.matchAll(/`([^`]+\.test\.ts)`((?:,? “[^”]+”)+)/g)].flatMap(([, file, titles]) =>
-    [...(titles as string).matchAll(/“([^”]+)”/g)].map(([, title]) => ({
-      file: file as string,
-      title: title as string,
-    })),
-  );
-}
 
 const tests = controls.flatMap(({ text }) => namedTests(text));
 
@@ -29,15 +19,7 @@ test('every control names at least one test, and every quoted title belongs to a
   expect(tests.length).toBeGreaterThan(60);
 });
 
-test.each(tests)('$file holds “$title”', ({ file, title }) => {
-  const path = resolve(root, file);
-  expect(existsSync(path), `${file} exists`).toBe(true);
-  const source = readFileSync(path, 'utf8');
-  const quoted = ["'", '"', '`'].map((quote) => `${quote}${title}${quote}`);
-  const at = quoted.map((text) => source.indexOf(text)).find((position) => position >= 0);
-  expect(at, 'a test of that title').toBeDefined();
-  expect(source.slice(0, at).split('\n').slice(-2).join('\n')).not.toMatch(/\.(?:skip|todo|only|fails)\(/);
-});
+test.each(tests)('$file holds “$title”', expectTest);
 
 test('each risk of the OWASP API Security Top 10 is answered by a control', () => {
   const answered = new Set(controls.flatMap(({ text }) => text.match(/\bAPI\d+\b/g) ?? []));
