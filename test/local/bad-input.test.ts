@@ -52,6 +52,11 @@ test.each<[string, () => Record<string, string>, RegExp]>([
     /DATA_DIR .* cannot be written/,
   ],
   ['a DATA_DIR that cannot be', () => ({ DATA_DIR: '/proc/x' }), /DATA_DIR \/proc\/x cannot be written/],
+  [
+    'a comma behind the last user',
+    () => ({ OPS_USERS: 'olga:operator:correct-horse-battery,' }),
+    /OPS_USERS entry 2: /,
+  ],
   ['a weak secret', () => ({ AUTH_SECRET: 'hush' }), /AUTH_SECRET has 4 bytes: use at least 32/],
   [
     'two key sources',
@@ -69,7 +74,7 @@ test.each<[string, () => Record<string, string>, RegExp]>([
     const { code, stderr } = await failedStart(dataDir, environment());
     expect(stderr).toMatch(line);
     expect(stderr).toMatch(/^plant-store: [^\n]+\n$/);
-    expect(stderr).not.toContain('hush');
+    expect(stderr).not.toMatch(/hush|horse/);
     expect(code).toBe(1);
     expect(await processesOf(dataDir)).toEqual([]);
   },

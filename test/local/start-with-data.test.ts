@@ -15,7 +15,7 @@ needsServers();
 /** STORED_PLANTS=1000000 is the size for which the bound was measured; fewer find what grows with the data as well. */
 const PLANTS = Number(process.env['STORED_PLANTS'] ?? 50_000);
 const BATCH = 10_000;
-/** Four times what it takes on two cores that have nothing else to do. */
+/** Eight times what it takes on two cores that have nothing else to do. */
 const START_S_MAX = 20;
 /** A start reads its bookkeeping, and no document per plant. */
 const DOCUMENTS_READ_MAX = 1_000;

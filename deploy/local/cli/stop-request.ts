@@ -1,4 +1,4 @@
-const PARENT_LOOK_MS = 500;
+const PARENT_POLL_MS = 500;
 /** npm passes Ctrl-C on, so that it arrives twice; a second one of the person comes later than that. */
 const SECOND_MS_MIN = 1_000;
 
@@ -18,10 +18,10 @@ export function stopRequest(): Promise<string> {
   }
   if (process.env['npm_lifecycle_event'] !== undefined) {
     const parent = process.ppid;
-    const look = setInterval(() => {
+    const poll = setInterval(() => {
       if (process.ppid !== parent) resolve('npm ended');
-    }, PARENT_LOOK_MS);
-    look.unref();
+    }, PARENT_POLL_MS);
+    poll.unref();
   }
   return promise;
 }

@@ -48,8 +48,8 @@ export function replaceFile(path: string, content: string): void {
   renameSync(next, path);
 }
 
-/** What an earlier start has kept in the file, else what is made now; mode 600. */
-export function kept(path: string, make: () => string): string {
+/** What an earlier start has written to the file, else what is made now and written; mode 600. */
+export function readOrCreate(path: string, make: () => string): string {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {

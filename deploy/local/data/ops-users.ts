@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { files, kept, randomText } from './data-directory.ts';
+import { files, randomText, readOrCreate } from './data-directory.ts';
 
 /** Who may sign in to the operators' console. */
 export type OpsUser = { name: string; password: string; role: string };
@@ -16,7 +16,7 @@ export function opsUsers(
 ): { setting: string; users: OpsUser[] } {
   const setting =
     givenUsers ??
-    kept(join(dataDir, files.opsUsers), () =>
+    readOrCreate(join(dataDir, files.opsUsers), () =>
       ['operator', 'viewer'].map((role) => `${role}:${role}:${randomText(PASSWORD_BYTES)}`).join(','),
     );
   const users = setting.split(',').map((user) => {

@@ -6,7 +6,7 @@ import getPort from 'get-port';
  * server that is just being started again, even the connection of a client that is trying to reach it.
  */
 const RANGE = { first: 15_000, count: 17_000 };
-/** Processes that look at the same time begin at different places. */
+/** Processes that search at the same time begin at different places. */
 const STRIDE = 41;
 
 /** A port of 127.0.0.1 that nothing listens on; never the same twice in one process. */

@@ -65,8 +65,10 @@ export async function startReplicaSet(
   const started: ServerProcess[] = [];
   try {
     for (const member of members) started.push(await startMember(member));
-    const patience = { withinMs: PRIMARY_MS_MAX, what: 'the replica set has a primary' };
-    await untilResolved(() => ensurePrimary(replicaSet), patience);
+    await untilResolved(() => ensurePrimary(replicaSet), {
+      withinMs: PRIMARY_MS_MAX,
+      what: 'the replica set has a primary',
+    });
     return { url: mongodUrl(...ports), members: started };
   } catch (error) {
     await Promise.all(started.map((member) => member.kill()));

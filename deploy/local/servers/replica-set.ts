@@ -73,7 +73,7 @@ async function configure({ name, hosts, electionTimeoutMs }: ReplicaSet, admin: 
   }
 }
 
-/** Seen at once this way: the driver looks again half a second after a refused connection. */
+/** A refused connection is tried again at once this way; the driver waits half a second. */
 async function listens(host: string): Promise<void> {
   const [name, port] = host.split(':');
   const socket = connect({ host: name as string, port: Number(port) });

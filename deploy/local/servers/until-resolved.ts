@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 25;
 
-export type Patience = {
+export type Wait = {
   /** Longer than this is a failure. */
   withinMs: number;
   /** What is waited for, for the message. */
@@ -17,7 +17,7 @@ export type Patience = {
  */
 export async function untilResolved<T>(
   attempt: () => Promise<T>,
-  { withinMs, what, unless = () => false }: Patience,
+  { withinMs, what, unless = () => false }: Wait,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -4,8 +4,10 @@ import { createMongoClient, hasPrimary } from '@plant-store/platform/mongo';
 import type { LocalSecrets } from '../config.ts';
 import { serverPorts } from '../data/ports.ts';
 import { type Report, serverBinary } from '../servers/binaries/server-binary.ts';
+import type { DownloadableServer } from '../servers/binaries/server-cache.ts';
 import { ensureMongodPrimary, mongodCommand, mongodUrl } from '../servers/mongod.ts';
 import { ensureRedisServes, redisCommand, redisUrl } from '../servers/redis-server.ts';
+import type { ServerCommand } from '../servers/server-process.ts';
 import { untilResolved } from '../servers/until-resolved.ts';
 import { StartError } from '../start-error.ts';
 import type { Part } from '../supervisor/supervised-process.ts';
@@ -34,28 +36,26 @@ export async function databaseAndQueue(
   const parts: Part[] = [];
 
   if (mongodbUrl === undefined) {
-    const options = {
-      binary: await serverBinary('mongod', tell),
-      dataDir: join(dataDir, 'mongod'),
-      port: ports.mongod,
-    };
-    mkdirSync(options.dataDir, { recursive: true });
-    const ready = (pid: number) => ensureMongodPrimary(ports.mongod, pid);
-    parts.push({ name: 'mongod', ...mongodCommand(options), env: inherited(), stopSignal: 'SIGTERM', ready });
+    const mongod = {
+      name: 'mongod',
+      server: 'mongod',
+      command: mongodCommand,
+      ready: ensureMongodPrimary,
+    } as const;
+    parts.push(await ownServer(mongod, ports.mongod, dataDir, tell));
   } else {
     await requirePrimary(mongodbUrl);
     tell('mongod', 'the one MONGODB_URL names');
   }
 
   if (givenRedisUrl === undefined) {
-    const options = {
-      binary: await serverBinary('redis-server', tell),
-      dataDir: join(dataDir, 'redis'),
-      port: ports.redis,
-    };
-    mkdirSync(options.dataDir, { recursive: true });
-    const ready = (pid: number) => ensureRedisServes(ports.redis, pid);
-    parts.push({ name: 'redis', ...redisCommand(options), env: inherited(), stopSignal: 'SIGTERM', ready });
+    const redis = {
+      name: 'redis',
+      server: 'redis-server',
+      command: redisCommand,
+      ready: ensureRedisServes,
+    } as const;
+    parts.push(await ownServer(redis, ports.redis, dataDir, tell));
   } else {
     tell('redis-server', 'the one REDIS_URL names');
   }
@@ -67,14 +67,39 @@ export async function databaseAndQueue(
   };
 }
 
+type OwnServer = {
+  /** Of the process, and of the directory of its data. */
+  name: string;
+  server: DownloadableServer;
+  command: (options: { binary: string; dataDir: string; port: number }) => ServerCommand;
+  ready: (port: number, pid: number) => Promise<void>;
+};
+
+async function ownServer(
+  { name, server, command, ready }: OwnServer,
+  port: number,
+  dataDir: string,
+  tell: Report,
+): Promise<Part> {
+  const options = { binary: await serverBinary(server, tell), dataDir: join(dataDir, name), port };
+  mkdirSync(options.dataDir, { recursive: true });
+  return {
+    name,
+    ...command(options),
+    env: inherited(),
+    stopSignal: 'SIGTERM',
+    ready: (pid) => ready(port, pid),
+  };
+}
+
 async function requirePrimary(url: string): Promise<void> {
   const client = createMongoClient(url, 'plant-store-local');
   const hosts = client.options.hosts.join(', ') || client.options.srvHost;
   try {
-    const patience = { withinMs: PRIMARY_MS_MAX, what: 'primary' };
-    await untilResolved(async () => {
+    const primary = async () => {
       if (!(await hasPrimary(client))) throw new Error('no primary');
-    }, patience);
+    };
+    await untilResolved(primary, { withinMs: PRIMARY_MS_MAX, what: 'primary' });
   } catch {
     throw new StartError(
       `MONGODB_URL: no primary answers at ${hosts} within ${PRIMARY_MS_MAX / 1_000} s: start that database, or unset MONGODB_URL to have one started`,

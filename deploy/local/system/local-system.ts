@@ -2,14 +2,14 @@ import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { generateAnchorKey, publicKeyOf } from '@plant-store/audit/ledger/anchor-keys';
 import type { LocalConfig, LocalSecrets } from '../config.ts';
-import { files, kept, randomText, replaceFile } from '../data/data-directory.ts';
+import { files, randomText, readOrCreate, replaceFile } from '../data/data-directory.ts';
 import { type OpsUser, opsUsers } from '../data/ops-users.ts';
-import { allot } from '../data/ports.ts';
+import { usablePort } from '../data/ports.ts';
 import type { Report } from '../servers/binaries/server-binary.ts';
 import { freePort } from '../servers/free-port.ts';
 import type { Part } from '../supervisor/supervised-process.ts';
 import { databaseAndQueue } from './database-and-queue.ts';
-import { apiAlone, apiBehindGateway, gatewayWanted } from './front.ts';
+import { apiAlone, apiBehindGateway, gatewayWanted } from './gateway-and-api.ts';
 import { given, service } from './services.ts';
 
 const SECRET_BYTES = 48;
@@ -37,8 +37,8 @@ export async function planLocalSystem(
   dataDir: string,
   tell: Report,
 ): Promise<LocalSystem> {
-  const address = { host: http.host, port: await allot(http.host, http.port, 'PORT') };
-  const opsPort = await allot('127.0.0.1', wantedOpsPort, 'OPS_PORT');
+  const address = { host: http.host, port: await usablePort(http.host, http.port, 'PORT') };
+  const opsPort = await usablePort('127.0.0.1', wantedOpsPort, 'OPS_PORT');
   const withGateway = await gatewayWanted(gateway, (choice) => tell('gateway', choice));
   const { mongodbUrl, redisUrl, parts: servers } = await databaseAndQueue(secrets, dataDir, tell);
 
@@ -50,9 +50,9 @@ export async function planLocalSystem(
     ...(secrets.authSecret === undefined && authSecret && { AUTH_SECRET: authSecret }),
   };
   const apiEnv = { ...addresses, ...auth };
-  const front = withGateway
+  const { api, gateway: gatewayParts } = withGateway
     ? await apiBehindGateway(address, apiReplicas, dataDir, apiEnv)
-    : { gateway: undefined, api: await apiAlone(address, apiReplicas, apiEnv) };
+    : { api: await apiAlone(address, apiReplicas, apiEnv), gateway: [] };
 
   const workerEnv = { ...addresses, ...anchorSettings(dataDir) };
   const workers: Part[] = [];
@@ -69,15 +69,17 @@ export async function planLocalSystem(
     mongodbUrl,
     redisUrl,
     ...(authSecret !== undefined && { authSecret }),
-    stages: [servers, [...workers, ops], front.api, front.gateway === undefined ? [] : [front.gateway]],
+    stages: [servers, [...workers, ops], api, gatewayParts],
   };
 }
 
-/** The key that signs audit anchors is made once; the anchors are kept outside the database, beside its public key. */
+/** The key that signs audit anchors is made once; the anchors are readOrCreate outside the database, beside its public key. */
 function anchorSettings(dataDir: string): NodeJS.ProcessEnv {
   const own = given('AUDIT_ANCHOR_');
   if (own['AUDIT_ANCHOR_KEY'] || own['AUDIT_ANCHOR_KEY_FILE']) return own;
-  const privateKey = kept(join(dataDir, files.anchorKey), () => generateAnchorKey().privateKey.trim());
+  const privateKey = readOrCreate(join(dataDir, files.anchorKey), () =>
+    generateAnchorKey().privateKey.trim(),
+  );
   replaceFile(join(dataDir, files.anchorPublicKey), publicKeyOf(privateKey));
   return {
     AUDIT_ANCHOR_OUTPUT: join(dataDir, files.anchors),
@@ -88,7 +90,7 @@ function anchorSettings(dataDir: string): NodeJS.ProcessEnv {
 
 /** Made once per DATA_DIR, so that tokens outlive a restart. */
 function generatedSecret(dataDir: string): string {
-  return kept(join(dataDir, files.authSecret), () => randomText(SECRET_BYTES));
+  return readOrCreate(join(dataDir, files.authSecret), () => randomText(SECRET_BYTES));
 }
 
 /** Where a client on this machine reaches a listener; "all addresses" includes loopback. */

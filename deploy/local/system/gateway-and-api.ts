@@ -39,7 +39,7 @@ export async function apiBehindGateway(
   replicas: number,
   dataDir: string,
   env: NodeJS.ProcessEnv,
-): Promise<{ gateway: Part; api: Part[] }> {
+): Promise<{ gateway: Part[]; api: Part[] }> {
   const ports: number[] = [];
   for (let index = 0; index < replicas; index++) ports.push(await freePort());
   const api = await apiReplicas(replicas, (index) => ({
@@ -72,7 +72,7 @@ export async function apiBehindGateway(
     stopSignal,
     ready: () => ready(url),
   };
-  return { gateway, api };
+  return { gateway: [gateway], api };
 }
 
 /** The API replicas themselves at `address`, which they share. */
