@@ -1,4 +1,4 @@
-import { AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
+import { AUDIT_ANCHORS, AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
 import type { Db } from 'mongodb';
 
 /** What an account may do, by collection, in MongoDB's names of actions. */
@@ -17,6 +17,8 @@ export const accounts: Readonly<Record<string, Privileges>> = {
     [PLANTS]: ['find', 'update', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'insert', 'listIndexes'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
+    // An anchor is noted as emitted once its line is outside the database.
+    [AUDIT_ANCHORS]: ['find', 'insert', 'update', 'listIndexes'],
   },
   // It looks whether an index is missing, and whether the disk fills (dbStats, of the database as a whole), and puts
   // what operators do into the audit log.
@@ -24,6 +26,7 @@ export const accounts: Readonly<Record<string, Privileges>> = {
     [PLANTS]: ['find', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'listIndexes'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
+    [AUDIT_ANCHORS]: ['find', 'listIndexes'],
     '': ['dbStats'],
   },
 };

@@ -181,7 +181,9 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
       allRefused('audit_blocks'),
     );
     expect(await blocks.find().toArray()).toEqual(before);
-    expect(await blocks.indexes()).toHaveLength(1 + auditIndexes.length);
+    expect(await blocks.indexes()).toHaveLength(
+      1 + auditIndexes.filter(({ collection }) => collection === 'audit_blocks').length,
+    );
   });
 
   test('the worker waits for an index that is missing, says which, and goes on once the setup has made it', async () => {

@@ -45,7 +45,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   const monitor = started.use(startMonitor(readStatus));
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
-  registerStatusMetrics(registry, readStatus);
+  registerStatusMetrics(registry, monitor);
 
   const { instance, queuePrefix } = config;
   const controls = queueControls(queue, redis, queuePrefix);

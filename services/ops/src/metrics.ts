@@ -1,6 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { FINDING_IDS } from './findings/diagnose.ts';
+import type { Monitor } from './monitor/monitor.ts';
 import { JOB_STATES } from './status/queue-status.ts';
-import type { StatusReader, SystemStatus } from './status/status.ts';
+import type { SystemStatus } from './status/status.ts';
 
 export type OpsMetrics = {
   signIns: Counter<'outcome'>;
@@ -32,7 +34,9 @@ export function createOpsMetrics(registry: Registry): OpsMetrics {
  * asks. What cannot be read is NaN, never an old figure or a reassuring zero; the two `_up` gauges say which server does
  * not answer.
  */
-export function registerStatusMetrics(registry: Registry, readStatus: StatusReader): void {
+export function registerStatusMetrics(registry: Registry, monitor: Monitor): void {
+  const readStatus = async () => (await monitor.current()).status;
+
   function gauge(name: string, help: string, read: (status: SystemStatus) => number | undefined): void {
     new Gauge({
       name,
@@ -44,6 +48,17 @@ export function registerStatusMetrics(registry: Registry, readStatus: StatusRead
     });
   }
 
+  new Gauge({
+    name: 'plants_ops_findings',
+    help: 'What the console finds wrong: how many of each kind; 0 where nothing is.',
+    labelNames: ['finding'],
+    registers: [registry],
+    async collect() {
+      const { findings } = await monitor.current();
+      for (const id of FINDING_IDS)
+        this.set({ finding: id }, findings.filter((found) => found.id === id).length);
+    },
+  });
   gauge('plants_ops_mongodb_up', 'Whether a primary of MongoDB answers: 1 or 0.', ({ database }) =>
     database === undefined ? 0 : 1,
   );

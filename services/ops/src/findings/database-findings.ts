@@ -8,12 +8,12 @@ const CLOCK_MS_MAX = 2_000;
 const ANCHOR_MS_MAX = 3 * 60_000;
 
 const away: Rule = {
+  id: 'mongodb-unreachable',
   find: ({ database, faults }) =>
     database !== undefined
       ? []
       : [
           {
-            id: 'mongodb-unreachable',
             level: 'bad',
             headline: 'MongoDB is unreachable',
             cause: faults.mongodb ?? 'It does not answer.',
@@ -26,13 +26,13 @@ const away: Rule = {
 
 /** Just after its creation a collection has no index yet. */
 const indexMissing: Rule = {
+  id: 'index-missing',
   holdMs: 5_000,
   find: ({ database }) => {
     const missing = database?.missingIndexes ?? [];
     if (missing.length === 0) return [];
     return [
       {
-        id: 'index-missing',
         level: 'warn',
         headline: `Missing in MongoDB: ${missing.length === 1 ? 'the index' : 'the indexes'} ${missing.join(', ')}`,
         cause: 'The index was dropped, or could not be built.',
@@ -45,12 +45,12 @@ const indexMissing: Rule = {
 };
 
 const diskNearlyFull: Rule = {
+  id: 'disk-nearly-full',
   find: ({ database }) => {
     const used = database?.diskUsed;
     if (used === undefined || used < DISK_WARN) return [];
     return [
       {
-        id: 'disk-nearly-full',
         level: used < DISK_BAD ? 'warn' : 'bad',
         headline: `The disk of MongoDB is ${Math.floor(used * 100)} % full`,
         cause: 'Plants, index, audit log or something else on that disk grew.',
@@ -62,13 +62,13 @@ const diskNearlyFull: Rule = {
 };
 
 const clockOff: Rule = {
+  id: 'clock-off',
   find: ({ clocks }) =>
     clocks
       .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
       .map(({ server, aheadMs }): Finding => {
         const seconds = (Math.abs(aheadMs) / 1_000).toFixed(0);
         return {
-          id: 'clock-off',
           subject: server,
           level: 'warn',
           headline: `The clocks of ${server} and of this console differ by ${count(Number(seconds))} s`,
@@ -81,12 +81,12 @@ const clockOff: Rule = {
 };
 
 const anchorLate: Rule = {
+  id: 'anchor-late',
   find: ({ database }) => {
     const ageMs = database?.anchorAgeMs;
     if (ageMs === undefined || ageMs <= ANCHOR_MS_MAX) return [];
     return [
       {
-        id: 'anchor-late',
         level: 'warn',
         headline: 'The audit log has had no new anchor for over 3 minutes',
         cause: 'No worker runs, or it cannot sign or store the anchor.',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { healthyDatabase, healthyQueue, healthyStatus, healthyWorker } from '../status/healthy-status.ts';
 import type { SystemStatus } from '../status/status.ts';
-import { createDiagnosis } from './diagnose.ts';
+import { createDiagnosis, FINDING_IDS } from './diagnose.ts';
 
 const at = (seconds: number): Date => new Date(healthyStatus.at.getTime() + seconds * 1_000);
 const queue = (more: Partial<NonNullable<SystemStatus['queue']>>): Partial<SystemStatus> => ({
@@ -136,10 +136,14 @@ test('a finding whose reading tells its age began then, also for a console that 
   expect(createDiagnosis()({ ...healthyStatus, ...silent, at: at(0) })).toMatchObject([{ since: at(-42) }]);
 });
 
+test('every rule is tried', () => {
+  expect(new Set(faults.map(([id]) => id))).toEqual(new Set(FINDING_IDS));
+});
+
 test('every finding has its section in the runbook', () => {
   const runbook = readFileSync(join(import.meta.dirname, '../../../../docs/runbook.md'), 'utf8');
   const sections = [...runbook.matchAll(/^## (.+)$/gm)].map(([, title = '']) =>
     title.toLowerCase().replaceAll(' ', '-'),
   );
-  for (const [id] of faults) expect(sections, id).toContain(id);
+  for (const id of FINDING_IDS) expect(sections, id).toContain(id);
 });

@@ -6,10 +6,12 @@ import { redisRules } from './redis-findings.ts';
 import { workerRules } from './worker-findings.ts';
 
 /** A finding that has lasted: since when, by this machine's clock. */
-export type LastingFinding = Finding & { key: string; since: Date };
+export type LastingFinding = Finding & { id: string; key: string; since: Date };
 
 /** Causes before what follows from them. */
 const rules: readonly Rule[] = [...databaseRules, ...redisRules, ...workerRules, ...queueRules];
+
+export const FINDING_IDS: readonly string[] = rules.map(({ id }) => id);
 
 /**
  * Remembers since when each finding stands, and answers all that stand, the gravest first, none hiding another.
@@ -22,13 +24,18 @@ export function createDiagnosis(): (status: SystemStatus) => LastingFinding[] {
     const at = status.at.getTime();
     const seen = new Map<string, number>();
     const standing: LastingFinding[] = [];
-    for (const { find, holdMs = 0 } of rules) {
+    for (const { id, find, holdMs = 0 } of rules) {
       for (const finding of find(status)) {
-        const key = [finding.id, finding.subject].filter(Boolean).join(':');
+        const key = [id, finding.subject].filter(Boolean).join(':');
         const first = firstSeen.get(key) ?? at;
         seen.set(key, first);
         if (at - first < holdMs) continue;
-        standing.push({ ...finding, key, since: new Date(Math.min(first, at - (finding.lastedMs ?? 0))) });
+        standing.push({
+          ...finding,
+          id,
+          key,
+          since: new Date(Math.min(first, at - (finding.lastedMs ?? 0))),
+        });
       }
     }
     firstSeen = seen;

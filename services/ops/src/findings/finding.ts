@@ -5,8 +5,6 @@ type FindingLevel = 'warn' | 'bad';
 
 /** Something that is wrong, as one rule sees it in one reading. */
 export type Finding = {
-  /** Of the rule, and of its section in docs/runbook.md. */
-  id: string;
   /** What it is about, where a rule may find several. */
   subject?: string;
   level: FindingLevel;
@@ -18,5 +16,10 @@ export type Finding = {
   lastedMs?: number;
 };
 
-/** A finding must have lasted this long to be shown: a restart alone is none. */
-export type Rule = { holdMs?: number; find: (status: SystemStatus) => readonly Finding[] };
+export type Rule = {
+  /** Names its findings, their section of docs/runbook.md and their metric. */
+  id: string;
+  /** A finding must have lasted this long to be shown: a restart alone is none. */
+  holdMs?: number;
+  find: (status: SystemStatus) => readonly Finding[];
+};

@@ -6,12 +6,12 @@ import type { Rule } from './finding.ts';
 export const BEHIND_MS = 60_000;
 
 const paused: Rule = {
+  id: 'queue-paused',
   find: ({ queue }) =>
     queue?.paused !== true
       ? []
       : [
           {
-            id: 'queue-paused',
             level: 'warn',
             headline: 'The queue is paused',
             cause: pauseCause(queue),
@@ -28,6 +28,7 @@ function pauseCause({ pause }: QueueStatus): string {
 }
 
 const limited: Rule = {
+  id: 'queue-limited',
   find: ({ queue }) => {
     const limits = [
       ...(queue?.rateLimit === undefined
@@ -39,7 +40,6 @@ const limited: Rule = {
     if (limits.length === 0) return [];
     return [
       {
-        id: 'queue-limited',
         level: 'warn',
         headline: `The queue is limited: ${limits.join(', ')}`,
         cause: 'The limit was set in Redis from outside; this system never sets one.',
@@ -52,13 +52,13 @@ const limited: Rule = {
 
 /** A job that a worker takes at once may pass through such a state. */
 const notTaken: Rule = {
+  id: 'jobs-in-unused-states',
   holdMs: 5_000,
   find: ({ queue }) => {
     const states = Object.entries(queue?.unusual ?? {}).filter(([, jobs]) => jobs > 0);
     if (states.length === 0) return [];
     return [
       {
-        id: 'jobs-in-unused-states',
         level: 'warn',
         headline: `Jobs stand where no worker of this system puts them: ${states
           .map(([state, jobs]) => `${count(jobs)} ${state}`)
@@ -72,12 +72,12 @@ const notTaken: Rule = {
 };
 
 const foreign: Rule = {
+  id: 'foreign-jobs',
   find: ({ queue }) =>
     queue === undefined || queue.foreignJobs.length === 0
       ? []
       : [
           {
-            id: 'foreign-jobs',
             level: 'warn',
             headline: `The queue holds jobs of other programs: ${queue.foreignJobs.slice(0, 3).join(', ')}`,
             cause: 'Another program, or a person, adds jobs to this queue.',
@@ -88,6 +88,7 @@ const foreign: Rule = {
 };
 
 const failed: Rule = {
+  id: 'jobs-failed',
   find: ({ database, queue }) => {
     const poison = database?.backlog.poison ?? 0;
     const jobs = queue?.failed ?? 0;
@@ -96,7 +97,6 @@ const failed: Rule = {
     const plants = poison === 1 ? '1 plant' : `${count(poison)} plants`;
     return [
       {
-        id: 'jobs-failed',
         level: 'warn',
         headline:
           poison > 0
@@ -111,12 +111,12 @@ const failed: Rule = {
 };
 
 const behind: Rule = {
+  id: 'behind',
   find: ({ database, queue }) => {
     const lastedMs = Math.max(database?.backlog.oldestMs ?? 0, queue?.oldestWaitingMs ?? 0);
     if (lastedMs <= BEHIND_MS) return [];
     return [
       {
-        id: 'behind',
         level: 'warn',
         headline: `Indexing and auditing are behind: the oldest plant waits for ${age(lastedMs)}`,
         cause:

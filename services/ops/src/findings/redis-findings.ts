@@ -3,12 +3,12 @@ import type { Rule } from './finding.ts';
 const MEMORY_FULL = 0.98;
 
 const away: Rule = {
+  id: 'redis-unreachable',
   find: ({ queue, faults }) =>
     queue !== undefined
       ? []
       : [
           {
-            id: 'redis-unreachable',
             level: 'warn',
             headline: 'Redis is unreachable',
             cause: faults.redis ?? 'It does not answer.',
@@ -20,11 +20,11 @@ const away: Rule = {
 };
 
 const full: Rule = {
+  id: 'redis-full',
   find: ({ redis }) => {
     if (redis?.memoryUsed === undefined || redis.memoryUsed < MEMORY_FULL) return [];
     return [
       {
-        id: 'redis-full',
         level: 'warn',
         headline: 'Redis is full',
         cause: 'Its memory has reached maxmemory.',
@@ -37,12 +37,12 @@ const full: Rule = {
 };
 
 const settings: Rule = {
+  id: 'redis-settings',
   find: ({ redis }) =>
     redis === undefined || redis.faults.length === 0
       ? []
       : [
           {
-            id: 'redis-settings',
             level: 'warn',
             headline: 'Redis may drop waiting jobs',
             cause: `${redis.faults.join('; ')}.`,

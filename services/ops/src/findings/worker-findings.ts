@@ -10,13 +10,13 @@ const MEANWHILE = 'Plants are created as usual';
 
 /** A single worker that restarts is away for some seconds. */
 const none: Rule = {
+  id: 'no-worker',
   holdMs: 6_000,
   find: ({ queue }) =>
     queue === undefined || queue.connections !== 0
       ? []
       : [
           {
-            id: 'no-worker',
             level: 'warn',
             headline: 'No worker is connected',
             cause: queue.workers.some(({ state }) => state === 'gone')
@@ -29,6 +29,7 @@ const none: Rule = {
 };
 
 const silent: Rule = {
+  id: 'worker-silent',
   find: ({ queue, redis }) => {
     // A full Redis takes no reports.
     if (queue === undefined || (redis?.memoryUsed ?? 0) >= 0.98) return [];
@@ -36,7 +37,6 @@ const silent: Rule = {
     const isAlone = missing.length === queue.workers.length;
     return missing.map(
       (worker): Finding => ({
-        id: 'worker-silent',
         subject: worker.name,
         level: isAlone ? 'bad' : 'warn',
         headline: `${worker.name} is connected and does not respond${waiting(queue.waiting)}: restart it`,
@@ -52,6 +52,7 @@ const silent: Rule = {
 };
 
 const stuck: Rule = {
+  id: 'worker-stuck',
   find: ({ database, queue }) => {
     if (database === undefined || queue === undefined) return [];
     const shouldWork =
@@ -59,7 +60,6 @@ const stuck: Rule = {
     if (!shouldWork || queue.oldestWaitingMs < STUCK_MS) return [];
     return queue.workers.filter(isStuck).map(
       (worker): Finding => ({
-        id: 'worker-stuck',
         subject: worker.name,
         level: 'warn',
         headline: `${worker.name} is connected and has processed nothing for ${age(worker.sinceProgressMs)}${waiting(queue.waiting)}: restart it`,
@@ -77,11 +77,11 @@ function isStuck({ state, sinceProgressMs }: WorkerStatus): boolean {
 }
 
 const restarts: Rule = {
+  id: 'worker-restarts',
   find: ({ queue }) => {
     const workers = queue?.workers.filter(({ recentStarts }) => recentStarts > STARTS_MAX) ?? [];
     return [...new Map(workers.map((worker) => [worker.name, worker])).values()].map(
       (worker): Finding => ({
-        id: 'worker-restarts',
         subject: worker.name,
         level: 'warn',
         headline: `${worker.name} started ${worker.recentStarts} times within 5 minutes`,

@@ -1,6 +1,6 @@
 import type { AuditBlock } from '@plant-store/audit/ledger/audit-block';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
-import { AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
+import { AUDIT_ANCHORS, AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
 import { type Db, MongoServerError, MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 import { type Backlog, readBacklog } from './backlog.ts';
 import { slowly } from './slowly.ts';
@@ -40,15 +40,18 @@ export function createDatabaseReader(database: Db): DatabaseReader {
   const diskUsed = slowly(SELDOM_MS, () => readDiskUsed(database));
 
   return async (poisonCommits) => {
-    const [plants, searchable, backlog, chains, missing, disk, clockAheadMs] = await Promise.all([
-      database.collection(PLANTS).estimatedDocumentCount(bounds),
-      database.collection(PLANT_SEARCH).estimatedDocumentCount(bounds),
-      readBacklog(database, poisonCommits, READ_MS_MAX),
-      readChains(database),
-      missingIndexes(),
-      diskUsed(),
-      readClock(database),
-    ]);
+    const [plants, searchable, backlog, chains, missing, disk, anchorAgeMs, clockAheadMs] = await Promise.all(
+      [
+        database.collection(PLANTS).estimatedDocumentCount(bounds),
+        database.collection(PLANT_SEARCH).estimatedDocumentCount(bounds),
+        readBacklog(database, poisonCommits, READ_MS_MAX),
+        readChains(database),
+        missingIndexes(),
+        diskUsed(),
+        readAnchorAge(database),
+        readClock(database),
+      ],
+    );
     return {
       plants,
       searchable,
@@ -58,7 +61,7 @@ export function createDatabaseReader(database: Db): DatabaseReader {
       chains,
       missingIndexes: missing,
       diskUsed: disk,
-      anchorAgeMs: undefined,
+      anchorAgeMs,
       clockAheadMs,
     };
   };
@@ -129,6 +132,13 @@ async function readMissingIndexes(database: Db): Promise<string[]> {
 async function readDiskUsed(database: Db): Promise<number | undefined> {
   const { fsUsedSize, fsTotalSize } = await database.command({ dbStats: 1, maxTimeMS: READ_MS_MAX });
   return Number(fsTotalSize) > 0 ? Number(fsUsedSize) / Number(fsTotalSize) : undefined;
+}
+
+async function readAnchorAge(database: Db): Promise<number | undefined> {
+  const newest = await database
+    .collection<{ _id: number; time: string }>(AUDIT_ANCHORS)
+    .findOne({}, { maxTimeMS: READ_MS_MAX, sort: { _id: -1 }, projection: { time: 1 } });
+  return newest === null ? undefined : Math.max(0, Date.now() - Date.parse(newest.time));
 }
 
 async function readClock(database: Db): Promise<number> {
