@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { gatewayCommand, renderGateway } from '../../../deploy/gateway/gateway-command.ts';
+import { makeCertificate } from '../harness/certificate.ts';
 import { installedNginx } from '../harness/running-gateway.ts';
 
 const run = promisify(execFile);
@@ -71,6 +72,41 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     await rm(directory, { recursive: true });
     expect(failure.code).toBe(1);
     expect(failure.stderr).toContain(`127.0.0.1:${port}`);
+  });
+
+  test.each([
+    ['1.22.1', 1_000],
+    ['1.25.2', 1_000],
+    ['1.25.3', 100_000],
+    ['1.30.4', 100_000],
+  ])('nginx %s serves %i requests on a TLS connection at most', async (version, requests) => {
+    await using certificate = await makeCertificate();
+    const directory = await mkdtemp(join(tmpdir(), 'nginx-'));
+    const nginx = join(directory, 'nginx');
+    await writeFile(nginx, `#!/bin/sh\necho 'nginx version: nginx/${version}' >&2\n`, { mode: 0o700 });
+    const text = await renderGateway({
+      ...options,
+      tls: { directory: certificate.directory, listen: { host: '127.0.0.1', port: 8443 } },
+      settings: { GATEWAY_NGINX: nginx },
+    });
+    await rm(directory, { recursive: true });
+    const tls = text.slice(text.indexOf('listen 127.0.0.1:8443'));
+    expect(/keepalive_requests (\d+);/.exec(tls)?.[1]).toBe(`${requests}`);
+  });
+
+  test.each([
+    { memory: '96', connections: 1_290, requests: 645, largeBodies: 161 },
+    { memory: '128', connections: 2_027, requests: 1_013, largeBodies: 253 },
+  ])('$memory MiB serve $connections connections, whatever the host has', async ({ memory, ...bounds }) => {
+    const text = await renderGateway({
+      ...options,
+      settings: { GATEWAY_MEMORY: memory, GATEWAY_LIMITS: 'on' },
+    });
+    const bound = (directive: string) => Number(new RegExp(`${directive} (\\d+);`).exec(text)?.[1]);
+    expect(bound('worker_processes')).toBe(1);
+    expect(bound('worker_connections')).toBe(bounds.connections);
+    expect(bound('limit_conn all_requests')).toBe(bounds.requests);
+    expect(bound('limit_conn large_bodies')).toBe(bounds.largeBodies);
   });
 
   test('every address and every path with a space in it reaches nginx', async () => {

@@ -17,6 +17,8 @@ const LOSSES_OF_A_PORT_MAX = 3;
 /** For requests that a test left unanswered. */
 const DRAIN_MS_MAX = 2_000;
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Undefined where nginx is not installed: the suites of this folder are then skipped, and say so; CI fails. */
 export const installedNginx = await nginxVersion();
 if (installedNginx === undefined) {
@@ -124,7 +126,7 @@ async function tryStart({
     accessLog: (enough) =>
       waitFor(
         async () => {
-          const text = await readFile(join(directory, 'access.log'), 'utf8');
+          const text = utf8.decode(await readFile(join(directory, 'access.log')));
           const lines = text
             .split('\n')
             .filter(Boolean)

@@ -62,6 +62,48 @@ describe.skipIf(installedNginx === undefined)('the access log', () => {
     }
   });
 
+  test('stays valid UTF-8 and JSON, a line a request, whatever bytes a client sends', async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    // Every byte but those that end a line or a target, in broken and in sound UTF-8.
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).filter(
+      (byte) => !'\0\r\n ?#'.includes(String.fromCharCode(byte)),
+    );
+    const high = bytes.filter((byte) => byte >= 0x80);
+    const places = (value: Uint8Array | string) => {
+      const text = typeof value === 'string' ? value : Buffer.from(value).toString('latin1');
+      return [
+        `POST /plants HTTP/1.1\r\nHost: a\r\nUser-Agent: a${text}\r\nContent-Length: 0\r\n\r\n`,
+        `POST /plants HTTP/1.1\r\nHost: a\r\nTraceparent: a${text}\r\nContent-Length: 0\r\n\r\n`,
+        `POST /plants HTTP/1.1\r\nHost: a\r\nX-Request-Id: a${text}\r\nContent-Length: 0\r\n\r\n`,
+        `GET /p${text} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        `GET /?${text} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        `P${text} /plants HTTP/1.1\r\nHost: a\r\n\r\n`,
+        `GET /plants HTTP/1.1${text}\r\nHost: a\r\n\r\n`,
+        `GET /plants HTTP/1.1\r\nHost: a${text}\r\n\r\n`,
+      ];
+    };
+    const requests = [bytes, high, '"\\u0000\\', '\xe4', '\xc3\xa4', '\xed\xa0\x80', '\x7f'].flatMap(places);
+    for (const request of requests) {
+      expect((await exchange(gateway.url, request)).status).toBeGreaterThan(0);
+    }
+    // Decodes and parses each of them.
+    const lines = await gateway.accessLog((lines) => lines.length >= requests.length);
+    expect(lines).toHaveLength(requests.length);
+    expect(new Set(lines.map((line) => Object.keys(line).join())).size).toBe(1);
+  });
+
+  test('cuts off what is no ASCII, and says so', async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    await exchange(
+      gateway.url,
+      'GET /pl\xe4nts?x HTTP/1.1\r\nHost: a\r\nUser-Agent: caf\xc3\xa9 1.0\r\n\r\n',
+    );
+    const [line] = await gateway.accessLog((lines) => lines.length === 1);
+    expect(line).toMatchObject({ path: '/pl…', userAgent: 'caf…' });
+  });
+
   test('of failures alone, when asked for: a success writes none', async () => {
     await using upstream = await startUpstream();
     await using gateway = await startGateway({
