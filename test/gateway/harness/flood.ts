@@ -12,23 +12,23 @@ export type Flood = AsyncDisposable & {
   send: (bytes: string) => void;
 };
 
-/** More at once than a listener's backlog would have to wait. */
-const CONNECTING_MAX = 500;
-
-export async function flood(port: number, count: number, bytes: string): Promise<Flood> {
+/** @param bytes what each connection sends at once, by its number. */
+export async function flood(
+  port: number,
+  count: number,
+  bytes: string | ((connection: number) => string),
+): Promise<Flood> {
   const answers: Record<string, number> = {};
   const held = new Set<Socket>();
-  const all: Socket[] = [];
-  while (all.length < count) {
-    const some = Array.from({ length: Math.min(CONNECTING_MAX, count - all.length) }, () => open());
-    await Promise.all(some.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
-    all.push(...some);
-  }
+  const all = Array.from({ length: count }, (_, connection) =>
+    open(typeof bytes === 'string' ? bytes : bytes(connection)),
+  );
+  await Promise.all(all.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])));
 
-  function open(): Socket {
+  function open(request: string): Socket {
     const socket = connect(port, '127.0.0.1');
     held.add(socket);
-    socket.write(bytes);
+    socket.write(request);
     socket.once('data', (chunk) => {
       const status = /^HTTP\/1\.1 (\d{3}) /.exec(chunk.toString('latin1'))?.[1] ?? 'none';
       answers[status] = (answers[status] ?? 0) + 1;

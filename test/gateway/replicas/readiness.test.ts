@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiUnderTest, type Replica, startReplica } from '../../harness/api.ts';
+import { apiUnderTest, startReplica } from '../../harness/api.ts';
 import { type Program, startProgram } from '../../harness/program.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
@@ -14,7 +14,7 @@ const DRAIN_MS = 5_000;
 const hostOf = (url: string) => new URL(url).host;
 
 /** A gateway whose replicas are these. */
-const inFrontOf = (...replicas: Pick<Replica, 'url' | 'internalUrl'>[]): Promise<RunningGateway> =>
+const inFrontOf = (...replicas: { url: string; internalUrl: string }[]): Promise<RunningGateway> =>
   startGateway({
     upstreams: replicas.map(({ url }) => hostOf(url)),
     readinessUpstreams: replicas.map(({ internalUrl }) => hostOf(internalUrl)),
@@ -29,19 +29,12 @@ const READY = [200, { status: 'ok' }];
 const UNREADY = [503, { status: 'unavailable' }];
 
 describe.skipIf(installedNginx === undefined)('the gateway is ready while a replica of the API is', () => {
-  let program: Program;
-  let withoutDatabase: { url: string; internalUrl: string };
+  let withoutDatabase: Program;
   beforeAll(async () => {
     const nobody = `mongodb://127.0.0.1:${await freePort()}/nobody`;
-    program = await startProgram('api', {
-      ...api.environment,
-      PORT: '0',
-      DRAIN_MS: '0',
-      MONGODB_URL: nobody,
-    });
-    withoutDatabase = { url: program.url, internalUrl: program.internalUrl };
+    withoutDatabase = await startProgram('api', { ...api.environment, MONGODB_URL: nobody, DRAIN_MS: '0' });
   });
-  afterAll(() => program.stop());
+  afterAll(() => withoutDatabase.stop());
 
   test('asking for it is no request to the API: no line in its log, nothing in its metrics', async () => {
     await using gateway = await inFrontOf(api.replica);
@@ -64,10 +57,10 @@ describe.skipIf(installedNginx === undefined)('the gateway is ready while a repl
   });
 
   test('a replica that drains does not count, though it still answers', async () => {
-    const leaving = await startReplica({ ...api.environment, DRAIN_MS: `${DRAIN_MS}` });
-    await using gateway = await inFrontOf(leaving);
+    const draining = await startReplica({ ...api.environment, DRAIN_MS: `${DRAIN_MS}` });
+    await using gateway = await inFrontOf(draining);
     expect(await readiness(gateway)).toEqual(READY);
-    const closed = leaving.close();
+    const closed = draining.close();
     await waitFor(async () => (await readiness(gateway))[0] === 503, {
       withinMs: DRAIN_MS,
       what: 'the gateway is unready',
