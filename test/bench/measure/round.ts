@@ -12,6 +12,8 @@ const PENDING_MS_MAX = 300_000;
 /** Measured ids begin far above those of the warm-up. */
 const FIRST_ID = 1_000_000_000;
 const WARM_UP_FIRST_ID = 1;
+/** One connection alone sends too little to have the code compiled that a service runs after its first minutes. */
+const WARM_UP_CONNECTIONS_MIN = 64;
 /** The share of an open loop's rate that has to be offered. */
 const OFFERED_MIN = 0.99;
 
@@ -62,7 +64,8 @@ export async function measureRound(
     const { warmUpSeconds, withoutRedis = false, probes = false, ...shape } = options;
     const load: Load = { url: running.url, token: ground.token, firstId: FIRST_ID, ...shape };
     const { rate: _, repeatEvery: __, ...warmUp } = load;
-    await runLoad({ ...warmUp, seconds: warmUpSeconds, firstId: WARM_UP_FIRST_ID });
+    const connections = Math.max(load.connections, WARM_UP_CONNECTIONS_MIN);
+    await runLoad({ ...warmUp, connections, seconds: warmUpSeconds, firstId: WARM_UP_FIRST_ID });
     await nothingPending(system, ground);
     const before = await counts(system, ground);
 

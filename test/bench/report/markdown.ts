@@ -44,7 +44,7 @@ export function readmeTable(results: Results): string {
   const { machine, date } = results;
   const shown = goals(results).filter(({ id }) => /^[CSL]\d/.test(id));
   return [
-    `Measured ${date.slice(0, 10)} on ${machine.cores} cores (${machine.cpu}), median and range of ${results.extent.rounds} pairs:`,
+    `Measured ${date.slice(0, 10)} on ${machine.cores} cores (${machine.cpu})${isBusy(machine) ? `, busy with other things (load ${machine.loadBefore.toFixed(0)})` : ''}, median and range of ${results.extent.rounds} pairs:`,
     '',
     '| | ours | plain | ours : plain |',
     '|---|---|---|---|',
@@ -53,6 +53,11 @@ export function readmeTable(results: Results): string {
         `| ${what} | ${figure(ours.median)} ${unit} | ${figure(other?.value.median ?? Number.NaN)} ${unit} | ${inRatio(ratio)} |`,
     ),
   ].join('\n');
+}
+
+/** Ratios hold on a busy machine, absolute figures do not. */
+function isBusy({ loadBefore, cores }: Results['machine']): boolean {
+  return loadBefore > cores / 2;
 }
 
 export function goalTable(all: readonly Goal[]): string[] {
