@@ -1,14 +1,13 @@
-import { createSigner } from 'fast-jwt';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Program, startProgram } from '../harness/program.ts';
 import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
+import { token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** CREATES=100000 is the size the promise is shown at; the tests show it at this one each time. */
 const CREATES = Number(process.env['CREATES'] ?? 5_000);
 const PROCESSED_MS_MAX = 60_000;
-const AUTH_SECRET = 'the-secret-of-the-exactly-once-test-01';
 
 const database = testDatabase();
 const queue = testQueue();
@@ -63,10 +62,7 @@ test.each([64, 256])(
 /** A closed loop: each connection sends its next create when the last one is answered. Counts the answers by status. */
 async function createMany(first: number, connections: number): Promise<Map<number, number>> {
   const url = `${programs[0]?.url}/plants`;
-  const token = createSigner({ key: AUTH_SECRET, algorithm: 'HS256', expiresIn: 3_600_000 })({
-    sub: 'client',
-  });
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${token()}`, 'content-type': 'application/json' };
   const statuses = new Map<number, number>();
   let next = 0;
   const connection = async () => {

@@ -125,7 +125,7 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
     await waitFor(
       async () => (await db.collection('plants').countDocuments({ pending: { $exists: false } })) === 1,
       {
-        withinMs: 20_000,
+        withinMs: 60_000,
         what: 'the plant is processed',
       },
     );
@@ -193,7 +193,7 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
     const waiting = as('worker', (db) =>
       ensureIndexes(db, auditIndexes, (error) => failures.push(String(error)), new AbortController().signal),
     );
-    await waitFor(() => failures.length > 0, { withinMs: 10_000, what: 'it says what is missing' });
+    await waitFor(() => failures.length > 0, { withinMs: 30_000, what: 'it says what is missing' });
     expect(failures[0]).toContain(
       'index event of audit_blocks is missing, and this account may not create it',
     );
