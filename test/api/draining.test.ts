@@ -8,7 +8,6 @@ import { token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const NOTICE_MS = 1_500;
-const EXIT_MS_MAX = 10_000;
 
 const environment = { ...testEnvironment(), DRAIN_MS: String(NOTICE_MS) };
 
@@ -28,40 +27,38 @@ test('on SIGTERM it is not ready first, then takes no connection, and only then 
   await using late = await rawConnection(url);
   expect(await create(late)).toEqual({ status: 200, connection: 'keep-alive' });
 
-  await waitFor(
-    () =>
-      rawConnection(url).then(
-        (opened) => opened[Symbol.asyncDispose]().then(() => false),
-        () => true,
-      ),
-    { withinMs: 2 * NOTICE_MS, what: 'it takes no connection' },
-  );
+  await untilClosed(url);
   expect(performance.now() - began).toBeGreaterThanOrEqual(NOTICE_MS * 0.9);
   for (const open of [connection, late]) {
     expect(await create(open)).toEqual({ status: 200, connection: 'close' });
     expect(await open.ended()).toBe('');
   }
   expect((await api.ended).code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(EXIT_MS_MAX);
 });
 
-test('a request that is still arriving when it leaves is answered', async () => {
+test('a request that is still arriving while it drains is answered', async () => {
   await using api = await startProgram('api', environment);
   await ready(api.internalUrl);
   await using connection = await rawConnection(api.url);
   await create(connection);
   const body = plantJson({ id: freshId(), name: 'fern' });
   connection.send(head(body));
-  const began = performance.now();
   api.signal('SIGTERM');
-  await waitFor(() => performance.now() - began > 2 * NOTICE_MS, {
-    withinMs: 4 * NOTICE_MS,
-    what: 'it takes no connection any more',
-  });
+  await untilClosed(api.url);
   connection.send(body);
   expect((await connection.answer()).status).toBe(200);
   expect((await api.ended).code).toBe(0);
 });
+
+/** Waits until the listener takes no connection. */
+function untilClosed(url: string): Promise<unknown> {
+  const isClosed = () =>
+    rawConnection(url).then(
+      (opened) => opened[Symbol.asyncDispose]().then(() => false),
+      () => true,
+    );
+  return waitFor(isClosed, { withinMs: 10_000, what: 'it takes no connection' });
+}
 
 async function create(
   connection: RawConnection,

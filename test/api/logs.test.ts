@@ -4,25 +4,21 @@ import { type MongoProxy, mongoProxy } from '../harness/mongo-proxy.ts';
 import { freshId, postPlant } from '../harness/post-plant.ts';
 import { type Program, startProgram } from '../harness/program.ts';
 import { exchange } from '../harness/raw-http.ts';
-import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
+import { testEnvironment } from '../harness/servers.ts';
 import { TEST_SECRET, token } from '../harness/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { rejectedTokens } from './corpus/access-tokens.ts';
 import { type RequestParts, render } from './corpus/case.ts';
 import { inChunks } from './corpus/chunked.ts';
 
-const database = testDatabase();
-const queue = testQueue();
+const environment = testEnvironment();
 let proxy: MongoProxy;
 let api: Program;
 let url: string;
 
 beforeAll(async () => {
-  proxy = await mongoProxy(Number(new URL(database.url).port));
-  api = await startProgram('api', {
-    ...testEnvironment({ mongodbUrl: proxy.url(database.name), queue }),
-    INSTANCE: 'api-7',
-  });
+  proxy = await mongoProxy(environment.MONGODB_URL);
+  api = await startProgram('api', { ...environment, MONGODB_URL: proxy.url, INSTANCE: 'api-7' });
   url = api.url;
   await ready(api.internalUrl);
 });
@@ -31,18 +27,18 @@ afterAll(async () => {
   await proxy?.close();
 });
 
-/** The lines that the work leaves behind, told by a last one that is known to come. */
+/** The lines that the work writes, told from what follows by a last request of a known id. */
 async function linesOf(work: () => Promise<unknown>) {
   const before = api.log.length;
   await work();
-  const mark = `mark-${freshId()}`;
-  const headers = { 'X-Request-Id': mark, Authorization: undefined };
+  const last = `last-${freshId()}`;
+  const headers = { 'X-Request-Id': last, Authorization: undefined };
   await exchange(url, render({ headers }));
-  await waitFor(() => api.log.some(({ request }) => request === mark), {
+  await waitFor(() => api.log.some(({ request }) => request === last), {
     withinMs: 5_000,
     what: 'the last line',
   });
-  return api.log.slice(before).filter(({ request }) => request !== mark);
+  return api.log.slice(before).filter(({ request }) => request !== last);
 }
 
 const createOne = () => postPlant(url, { id: freshId(), name: 'a' });
@@ -99,7 +95,7 @@ test('a create that fails leaves one line of its own, and its commit says why', 
   ]);
   const commits = lines.filter(({ msg }) => msg === 'commit was not acknowledged');
   expect(commits).toMatchObject(
-    [1, 2].map(() => ({ level: 40, insert: 'unknown', reason: expect.stringMatching(/\w/) })),
+    [1, 2].map(() => ({ level: 40, result: 'unknown', reason: expect.stringMatching(/\w/) })),
   );
   expect(lines).toHaveLength(3);
 });

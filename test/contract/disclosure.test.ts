@@ -81,7 +81,7 @@ describe('a defect', () => {
       now: () => performance.now(),
     },
     events: apiEvents(logger, createRegistry('api'), () => 0),
-    leaving: () => false,
+    closing: () => false,
   });
   let url: string;
   beforeAll(async () => {

@@ -11,15 +11,15 @@ export type SeenCommand = { name: string; body: BSON.Document };
  * - `lose reply, then refuse`: likewise, and no new connection is taken from then on;
  * - `swallow reply`: the server executes it, its reply never comes, the connection stays open.
  */
-export type Fate = 'pass' | 'lose request' | 'lose reply' | 'lose reply, then refuse' | 'swallow reply';
+export type Fault = 'pass' | 'lose request' | 'lose reply' | 'lose reply, then refuse' | 'swallow reply';
 
 export type MongoProxy = TcpProxy & {
-  /** Address of the server through the proxy, for clients that are to take no other way. */
-  url: (database: string) => string;
+  /** Address of the same database through the proxy, for clients that are to take no other way. */
+  url: string;
   /** What becomes of the next commands of this name, in turn; those behind them pass. */
-  plan: (command: string, ...fates: readonly Fate[]) => void;
-  /** Planned fates that no command has met yet. */
-  planned: () => Fate[];
+  plan: (command: string, ...faults: readonly Fault[]) => void;
+  /** Planned faults that no command has met yet. */
+  planned: () => Fault[];
   /** Commands of this name that the clients have sent. */
   seen: (command: string) => SeenCommand[];
 };
@@ -28,43 +28,44 @@ export type MongoProxy = TcpProxy & {
 const HEADER_BYTES = 16;
 const OP_MSG = 2013;
 
-/** A proxy before mongod that reads the messages and loses what it is told to lose. */
-export async function mongoProxy(serverPort: number): Promise<MongoProxy> {
+/** A proxy before a mongod, named by its URL, that reads the messages and loses what it is told to lose. */
+export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
+  const { port, pathname } = new URL(mongodbUrl);
   const commands: SeenCommand[] = [];
-  const plans = new Map<string, Fate[]>();
+  const plans = new Map<string, Fault[]>();
 
   const tap: Tap = (link) => {
-    const awaited = new Map<number, Fate>();
+    const awaited = new Map<number, Fault>();
     return {
       fromClient: messages((message) => {
         const command = commandOf(message);
         if (command === undefined) return link.toServer(message);
         commands.push(command);
-        const fate = plans.get(command.name)?.shift() ?? 'pass';
-        if (fate === 'lose request') return link.cut();
-        awaited.set(message.readInt32LE(4), fate);
+        const fault = plans.get(command.name)?.shift() ?? 'pass';
+        if (fault === 'lose request') return link.cut();
+        awaited.set(message.readInt32LE(4), fault);
         link.toServer(message);
       }),
       fromServer: messages((message) => {
         const requestId = message.readInt32LE(8);
-        const fate = awaited.get(requestId) ?? 'pass';
+        const fault = awaited.get(requestId) ?? 'pass';
         awaited.delete(requestId);
-        deliver(link, message, fate);
+        deliver(link, message, fault);
       }),
     };
   };
 
-  function deliver(link: Link, message: Buffer, fate: Fate): void {
-    if (fate === 'pass') link.toClient(message);
-    else if (fate === 'lose reply') link.cut();
-    else if (fate === 'lose reply, then refuse') void proxy.refuse();
+  function deliver(link: Link, message: Buffer, fault: Fault): void {
+    if (fault === 'pass') link.toClient(message);
+    else if (fault === 'lose reply') link.cut();
+    else if (fault === 'lose reply, then refuse') void proxy.refuse();
   }
 
-  const proxy = await tcpProxy(serverPort, tap);
+  const proxy = await tcpProxy(Number(port), tap);
   return {
     ...proxy,
-    url: (database: string) => `mongodb://127.0.0.1:${proxy.port}/${database}?directConnection=true`,
-    plan: (command: string, ...fates: readonly Fate[]) => void plans.set(command, [...fates]),
+    url: `mongodb://127.0.0.1:${proxy.port}${pathname}?directConnection=true`,
+    plan: (command: string, ...faults: readonly Fault[]) => void plans.set(command, [...faults]),
     planned: () => [...plans.values()].flat(),
     seen: (command: string) => commands.filter(({ name }) => name === command),
   };

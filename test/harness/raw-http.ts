@@ -19,7 +19,7 @@ export type RawConnection = AsyncDisposable & {
   /** Resolves to what arrived and was read by nobody, once the server has ended the connection. */
   ended: (withinMs?: number) => Promise<string>;
   closed: Promise<void>;
-  /** Ends the connection without a good-bye, as a client that crashes does. */
+  /** Resets the connection, as a client that crashes does. */
   reset: () => void;
 };
 

@@ -18,7 +18,7 @@ import { creationPublisher } from './queue/creation-publisher.ts';
 import { mongoPlants } from './storage/mongo-plants.ts';
 import { jwksKeys } from './tokens/jwks.ts';
 
-/** Recently stored ids kept by a replica, at least; about 12 MB at twice that. */
+/** Ids that a replica remembers, at least; about 12 MB at twice that. */
 const RECENT_IDS = 100_000;
 /** Connections to the database: commits in flight, reads that resolve outcomes, and room to replace a broken one. */
 const CONNECTIONS_MAX = 16;
@@ -92,7 +92,7 @@ export async function startApi(
       now,
     },
     events,
-    leaving: drain.leaving,
+    closing: drain.closing,
   });
   const internal = await startInternalListener(
     config.internal,

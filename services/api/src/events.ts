@@ -14,21 +14,21 @@ export type ApiEvents = ReturnType<typeof apiEvents>;
 export function apiEvents(logger: Logger, registry: Registry, waiting: () => number) {
   const registers = [registry];
   const requests = new Counter({
-    name: 'plants_requests_total',
-    help: 'Answered requests by status and catalogue error (0: none).',
+    name: 'plants_http_requests_total',
+    help: 'Answered requests by HTTP status and number of the error (0: none).',
     labelNames: ['status', 'error'],
     registers,
   });
   const durations = new Histogram({
-    name: 'plants_request_duration_seconds',
-    help: 'From the request head to the answer.',
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    name: 'plants_http_request_duration_seconds',
+    help: 'From the complete head of a request to its answer; where no head came, the time it was waited for.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const commits = new Counter({
     name: 'plants_commits_total',
-    help: 'Commits by what became of their insert.',
-    labelNames: ['insert'],
+    help: 'Inserts of commits by result: acknowledged, duplicates, unknown, not_sent.',
+    labelNames: ['result'],
     registers,
   });
   const commitPlants = new Histogram({
@@ -39,13 +39,13 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
   });
   const commitDurations = new Histogram({
     name: 'plants_commit_insert_duration_seconds',
-    help: 'One insert, acknowledged by a majority or given up.',
+    help: 'From sending the insert of a commit to its acknowledgement by a majority, or to giving it up.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers,
   });
   const publications = new Counter({
     name: 'plants_publications_total',
-    help: 'Commits published on the queue, or left to the relay.',
+    help: 'Commits by result of their publication: published, left_to_relay.',
     labelNames: ['result'],
     registers,
   });
@@ -55,7 +55,7 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
     registers,
   });
   new Gauge({
-    name: 'plants_waiting_creates',
+    name: 'plants_creates_waiting',
     help: 'Creates that wait for a commit.',
     registers,
     collect() {
@@ -80,12 +80,12 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
       else if (answer.ms > SLOW_MS) logger.warn(answer, 'request was slow');
     },
     inserted(plants: number, ms: number, report: InsertReport): void {
-      const insert = insertResult(report);
-      commits.labels(insert).inc();
+      const result = insertResult(report);
+      commits.labels(result).inc();
       commitPlants.observe(plants);
       commitDurations.observe(ms / 1_000);
-      if (insert !== 'unknown' && insert !== 'not-sent') return;
-      logger.warn({ plants, ms, insert, reason: report.reason }, 'commit was not acknowledged');
+      if (result !== 'unknown' && result !== 'not_sent') return;
+      logger.warn({ plants, ms, result, reason: report.reason }, 'commit was not acknowledged');
     },
     publishing: {
       published(commits: number): void {
@@ -93,7 +93,7 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
         publishing.works();
       },
       leftToRelay(commits: number, reason: unknown): void {
-        publications.labels('left-to-relay').inc(commits);
+        publications.labels('left_to_relay').inc(commits);
         publishing.fails(reason);
       },
       queueError(error: unknown): void {
@@ -112,8 +112,8 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
   };
 }
 
-function insertResult(report: InsertReport): 'acknowledged' | 'duplicates' | 'unknown' | 'not-sent' {
-  if (!report.sent) return 'not-sent';
+function insertResult(report: InsertReport): 'acknowledged' | 'duplicates' | 'unknown' | 'not_sent' {
+  if (!report.sent) return 'not_sent';
   if (report.occupied === 'unknown') return 'unknown';
   return report.occupied.size === 0 ? 'acknowledged' : 'duplicates';
 }

@@ -24,13 +24,13 @@ export const refusedSizes: readonly Case[] = [
   { name: '2 MiB', body: plantOf(2 * 1024 * 1024), ...refused },
   { name: '2 MiB in chunks', body: plantOf(2 * 1024 * 1024), edit: inChunks(), ...refused },
   {
-    name: '65,537 bytes announced and none sent',
+    name: 'a length of 65,537 bytes and none sent',
     body: '',
     headers: { 'Content-Length': '65537' },
     ...refused,
   },
   {
-    name: 'as many bytes as a length may announce',
+    name: 'a length as large as one may be',
     body: '',
     headers: { 'Content-Length': '9007199254740991' },
     ...refused,

@@ -4,7 +4,7 @@ import type { PlantDocument } from '../../../packages/contracts/src/plant-docume
 import { type Replica, startReplica } from '../../harness/api.ts';
 import { type MongoProxy, mongoProxy } from '../../harness/mongo-proxy.ts';
 import { type Answer, freshId, type PlantToSend, postPlant } from '../../harness/post-plant.ts';
-import { testDatabase, testEnvironment, testQueue } from '../../harness/servers.ts';
+import { testEnvironment } from '../../harness/servers.ts';
 import { token } from '../../harness/tokens.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
@@ -26,9 +26,8 @@ export type DisturbedApi = {
 
 /** One replica that reaches its database through a proxy. Call it at the top of a file. */
 export function disturbedApi(): DisturbedApi {
-  const database = testDatabase();
-  const queue = testQueue();
-  const mongo = new MongoClient(database.url, { useBigInt64: true });
+  const environment = testEnvironment();
+  const mongo = new MongoClient(environment.MONGODB_URL, { useBigInt64: true });
   let proxy: MongoProxy;
   let replica: Replica;
   const recovered = async () => {
@@ -37,9 +36,9 @@ export function disturbedApi(): DisturbedApi {
       what: 'a create succeeds',
     });
   };
-  const another = () => startReplica(testEnvironment({ mongodbUrl: proxy.url(database.name), queue }));
+  const another = () => startReplica({ ...environment, MONGODB_URL: proxy.url });
   beforeAll(async () => {
-    proxy = await mongoProxy(Number(new URL(database.url).port));
+    proxy = await mongoProxy(environment.MONGODB_URL);
     replica = await another();
     await recovered();
   });

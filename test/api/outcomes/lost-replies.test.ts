@@ -111,7 +111,7 @@ test('of a whole commit whose reply is lost each plant is resolved by itself', a
 
 test('of many creates at once every other commit loses its reply or request: all 200, each stored once', async () => {
   const lost = ['lose reply', 'lose request', 'swallow reply', 'lose reply'] as const;
-  api.proxy.plan('insert', ...lost.flatMap((fate) => [fate, 'pass'] as const));
+  api.proxy.plan('insert', ...lost.flatMap((fault) => [fault, 'pass'] as const));
   while (api.proxy.planned().length > 0) {
     const ids = Array.from({ length: 50 }, freshId);
     expect(await Promise.all(ids.map((id) => again(id)))).toEqual(ids.map(() => 200));

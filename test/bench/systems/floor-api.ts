@@ -37,6 +37,6 @@ const app = await buildApp({
     now,
   },
   events,
-  leaving: () => false,
+  closing: () => false,
 });
 await app.listen({ host: config.http.host, port: config.http.port });

@@ -5,9 +5,9 @@ import { type Creation, type Outcome, sameContent, sameSubject } from './creatio
 import type { InsertReport, PlantStore, StoredPlant } from './plant-store.ts';
 
 /**
- * The protocol against a database of which everything is feared that a replica set can do: writes that land late or
+ * The protocol against a database that does everything a replica set can do: writes that arrive late or
  * never, replies that are lost, failovers that roll back what no majority has, a deposed primary that still answers.
- * What happens is decided by dice; where they run out, nothing goes wrong, so that failures shrink to few faults.
+ * Random numbers decide what happens; where they run out, nothing goes wrong, so that failures shrink to few faults.
  */
 type Document = StoredPlant & { majority: boolean };
 type Documents = ReadonlyMap<bigint, Document>;
@@ -15,7 +15,7 @@ type Documents = ReadonlyMap<bigint, Document>;
 /** Deliberate faults of the database's use, to see that the property notices. */
 type Mutant = 'local reads' | 'acknowledged by one';
 
-class FearedDatabase {
+class FaultyDatabase {
   primary = new Map<bigint, Document>();
   /** What a deposed primary still answers from. */
   deposed: Documents | undefined;
@@ -32,7 +32,7 @@ class FearedDatabase {
   /** One thing that may happen at any moment. */
   step(): void {
     const takeInFlight = () => this.inFlight.splice(this.roll(this.inFlight.length), 1)[0];
-    const happenings: (() => void)[] = [
+    const events: (() => void)[] = [
       () => {},
       () => this.replicate(),
       () => this.replicate(),
@@ -44,7 +44,7 @@ class FearedDatabase {
       () => this.land(takeInFlight()),
       () => void takeInFlight(),
     ];
-    happenings[this.roll(happenings.length)]?.();
+    events[this.roll(events.length)]?.();
   }
 
   replicate(): void {
@@ -68,11 +68,11 @@ class FearedDatabase {
     return {
       insert: async ({ id: commit }, creations) => {
         await turn();
-        const fate = this.roll(6);
-        if (fate === 1) return { sent: false };
-        if (fate === 2) return this.insertedAtTheDeposed(creations);
+        const fault = this.roll(6);
+        if (fault === 1) return { sent: false };
+        if (fault === 2) return this.insertedAtTheDeposed(creations);
 
-        const late = fate === 3 ? creations.filter(() => this.roll(2) === 1) : [];
+        const late = fault === 3 ? creations.filter(() => this.roll(2) === 1) : [];
         this.inFlight.push(...late.map((creation) => ({ commit, creation })));
         const occupied = new Set<bigint>();
         for (const creation of creations) {
@@ -80,7 +80,7 @@ class FearedDatabase {
           if (this.primary.has(id) && this.primary.get(id)?.commit !== commit) occupied.add(id);
           else if (!late.includes(creation)) this.land({ commit, creation });
         }
-        if (fate >= 3 && this.mutant !== 'acknowledged by one') return { sent: true, occupied: 'unknown' };
+        if (fault >= 3 && this.mutant !== 'acknowledged by one') return { sent: true, occupied: 'unknown' };
 
         // The acknowledgement: every document is still there when a majority has it.
         if (this.mutant !== 'acknowledged by one') {
@@ -98,9 +98,9 @@ class FearedDatabase {
       },
       read: async (ids) => {
         await turn();
-        const fate = this.roll(4);
-        if (fate === 1) return undefined;
-        const view: Documents = fate === 2 && this.deposed !== undefined ? this.deposed : this.primary;
+        const fault = this.roll(4);
+        if (fault === 1) return undefined;
+        const view: Documents = fault === 2 && this.deposed !== undefined ? this.deposed : this.primary;
         const visible = [...view].filter(
           ([id, { majority }]) => ids.includes(id) && (majority || this.mutant === 'local reads'),
         );
@@ -149,7 +149,7 @@ const dice = fc.array(fc.nat({ max: 119 }), { maxLength: 120, size: 'max' });
 function property(mutant?: Mutant) {
   return fc.asyncProperty(fc.scheduler(), groups, dice, async (scheduler, contenders, rolls) => {
     let rolled = 0;
-    const database = new FearedDatabase((sides) => (sides > 0 ? (rolls[rolled++] ?? 0) % sides : 0), mutant);
+    const database = new FaultyDatabase((sides) => (sides > 0 ? (rolls[rolled++] ?? 0) % sides : 0), mutant);
     const attempts = contenders.map(async (group, index): Promise<Attempt[]> => {
       let clock = 0;
       const store = database.store(async () => {
@@ -212,7 +212,7 @@ test.each<Mutant>(['local reads', 'acknowledged by one'])(
 test('where nothing goes wrong, exactly one of the contenders is created and nobody is left in doubt', async () => {
   await fc.assert(
     fc.asyncProperty(groups, async (contenders) => {
-      const database = new FearedDatabase(() => 0);
+      const database = new FaultyDatabase(() => 0);
       const outcomes = new Map<bigint, Outcome[]>();
       for (const [index, group] of contenders.entries()) {
         const creations = group.map(toCreation);

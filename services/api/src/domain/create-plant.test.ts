@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { createPlant } from './create-plant.ts';
 import type { Creation, Outcome } from './creation.ts';
 import type { StoredPlant } from './plant-store.ts';
+import { recentIds } from './recent-ids.ts';
 
 const creation: Creation = {
   plant: { id: 1n, name: 'a' },
@@ -22,7 +23,8 @@ function useCase(
   reading: StoredPlant | 'absent' | 'unreadable',
   joined: Outcome = 'created',
 ) {
-  const ids = new Set(seen);
+  const ids = recentIds(100);
+  for (const id of seen) ids.set(id, 'stored');
   const joinCommit = vi.fn(async () => joined);
   const readTogether = vi.fn(async () => reading);
   return { create: createPlant({ joinCommit, readTogether, recentIds: ids }), joinCommit, readTogether, ids };
@@ -82,11 +84,11 @@ test('only ids of plants that are there are remembered', async () => {
   for (const outcome of ['created', 'replayed', 'exists', 'exists-identical', 'key-reused'] as const) {
     const { create, ids } = useCase([], 'absent', outcome);
     await create(creation);
-    expect([...ids]).toEqual([1n]);
+    expect(ids.get(1n)).toBe('stored');
   }
   for (const outcome of ['unknown', 'not-stored'] as const) {
     const { create, ids } = useCase([], 'absent', outcome);
     await create(creation);
-    expect([...ids]).toEqual([]);
+    expect(ids.get(1n)).toBeUndefined();
   }
 });

@@ -6,9 +6,10 @@ import { resolveOutcome } from './resolve-outcome.ts';
 export type CreatePlant = (creation: Creation) => Promise<Outcome>;
 
 /**
- * Creates one plant: it joins the next commit. Ids known to be taken are resolved by a read and kept out of commits,
- * since one duplicate key makes mongod redo a whole insert document by document. An id that was seen and is gone (a
- * failover rolled it back) goes the ordinary way.
+ * Creates one plant: it joins the next commit. Creations of an id that is taken, or about to be, are kept out of commits
+ * and resolved by a read: one duplicate key makes mongod redo a whole insert document by document, and of many retries of
+ * one id each would wait for a commit of its own. An id that was stored and is gone (a failover rolled it back) goes the
+ * ordinary way.
  */
 export function createPlant(deps: {
   joinCommit: CreatePlant;
@@ -16,20 +17,14 @@ export function createPlant(deps: {
   recentIds: RecentIds;
 }): CreatePlant {
   const { joinCommit, readTogether, recentIds } = deps;
-  const inCommit = new Map<bigint, Promise<Outcome>>();
 
   return async (creation) => {
     const { id } = creation.plant;
-
-    // One at a time: of many retries of one id each would wait for a commit of its own. The others share what became
-    // of the first: it is stored, and a read tells them what that means for them; or nobody knows, or nothing was sent.
-    const first = inCommit.get(id);
-    if (first !== undefined) {
-      const outcome = await first;
-      if (!isStored(outcome)) return outcome;
-    }
-
-    if (recentIds.has(id)) {
+    const known = recentIds.get(id);
+    if (known !== undefined) {
+      // Where nothing was sent, or nobody knows what became of it, that is so for this one too.
+      const earlier = known === 'stored' ? known : await known;
+      if (earlier === 'not-stored' || earlier === 'unknown') return earlier;
       const stored = await readTogether(creation);
       if (stored === 'unreadable') return 'unknown';
       const resolved = stored === 'absent' ? 'absent' : resolveOutcome(creation, stored);
@@ -37,15 +32,10 @@ export function createPlant(deps: {
     }
 
     const joined = joinCommit(creation);
-    inCommit.set(id, joined);
+    recentIds.set(id, joined);
     const outcome = await joined;
-    if (inCommit.get(id) === joined) inCommit.delete(id);
-    if (isStored(outcome)) recentIds.add(id);
+    if (outcome === 'not-stored' || outcome === 'unknown') recentIds.forget(id);
+    else recentIds.set(id, 'stored');
     return outcome;
   };
-}
-
-/** Whether a plant stands under the id, whosever it is. */
-function isStored(outcome: Outcome): boolean {
-  return outcome !== 'not-stored' && outcome !== 'unknown';
 }

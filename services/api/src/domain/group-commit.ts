@@ -18,8 +18,10 @@ const WAIT_MS_MAX = 1_000;
 const SLOW_AFTER_MS = 250;
 const COMMITS_MAX = 4;
 
-/** A read that waited for as long as one may still leaves half of a request's time. */
+/** Together they leave a quarter of a request's time. */
+const READ_WAIT_MS_MAX = 2_000;
 const READ_MS_MAX = 1_000;
+const READ_IDS_MAX = 2_000;
 
 const limits = {
   batchItemsMax: COMMIT_PLANTS_MAX,
@@ -56,7 +58,10 @@ export type Reading = StoredPlant | 'absent' | 'unreadable';
 export function groupRead(deps: { store: PlantStore; now: () => number }, onDefect: OnDefect) {
   return {
     ...limits,
-    sizeOf: () => DOCUMENT_BYTES,
+    batchItemsMax: READ_IDS_MAX,
+    batchBytesMax: Number.POSITIVE_INFINITY,
+    waitMsMax: READ_WAIT_MS_MAX,
+    sizeOf: documentBytes,
     process: async (creations: readonly Creation[]): Promise<Reading[]> => {
       const ids = new Set(creations.map(({ plant }) => plant.id));
       const deadline = Math.min(...creations.map(({ deadline }) => deadline));

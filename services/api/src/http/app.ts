@@ -28,7 +28,7 @@ export type AppDeps = {
   accessTokens: AccessTokenOptions;
   createPlant: CreatePlantRoute;
   events: ApiEvents;
-  leaving: () => boolean;
+  closing: () => boolean;
 };
 
 /** The public listener: one operation, and the steps of it in the order in which a request meets them. */
@@ -61,7 +61,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const ajv = strictAjv();
   app.setValidatorCompiler(({ schema }) => ajv.compile(schema as object));
 
-  await app.register(requestIdentity, { leaving: deps.leaving });
+  await app.register(requestIdentity, { closing: deps.closing });
   await app.register(requestRecords, { events: deps.events });
   await app.register(errorAnswers, { onDefect: deps.events.defect });
   await app.register(framing);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { ApiError } from './api-error.ts';
 
-/** Visible ASCII; a bare key does not begin with a quote, which announces the other spelling. */
+/** Visible ASCII; a bare key does not begin with a quote, with which the other spelling begins. */
 const BARE = /^(?!")[\x21-\x7e]{1,255}$/;
 /** A structured-field string (RFC 9651 §3.3.3) of visible characters. */
 const QUOTED = /^"((?:[\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/;

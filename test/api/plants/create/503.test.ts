@@ -5,14 +5,13 @@ import { type MongoProxy, mongoProxy } from '../../../harness/mongo-proxy.ts';
 import { freshId } from '../../../harness/post-plant.ts';
 import { exchange } from '../../../harness/raw-http.ts';
 import { expectRefusal } from '../../../harness/refusal.ts';
-import { testDatabase, testEnvironment, testQueue } from '../../../harness/servers.ts';
+import { testEnvironment } from '../../../harness/servers.ts';
 import { waitFor } from '../../../harness/wait-for.ts';
 import { render } from '../../corpus/case.ts';
 
-const database = testDatabase();
-const queue = testQueue();
+const environment = testEnvironment();
 const startAt = (mongodbUrl: string, options?: { awaitReady: boolean }) =>
-  startReplica(testEnvironment({ mongodbUrl, queue }), options);
+  startReplica({ ...environment, MONGODB_URL: mongodbUrl }, options);
 
 /** As a client with a key sends it. */
 const post = (url: string) =>
@@ -30,9 +29,9 @@ describe('5001: not stored, for certain, because nothing was sent', () => {
   });
 
   test('with a database that takes connections and says nothing', async () => {
-    await using proxy = await mongoProxy(Number(new URL(database.url).port));
+    await using proxy = await mongoProxy(environment.MONGODB_URL);
     proxy.stall();
-    await using replica = await startAt(proxy.url(database.name), { awaitReady: false });
+    await using replica = await startAt(proxy.url, { awaitReady: false });
     expectRefusal(await post(replica.url), 503, 5001);
     expect(proxy.seen('insert')).toEqual([]);
   });
@@ -44,8 +43,8 @@ describe('5001: not stored, for certain, because nothing was sent', () => {
       waitFor(async () => (await post(replica.url)).status === 200, { withinMs: 10_000, what: 'a create' });
 
     beforeAll(async () => {
-      proxy = await mongoProxy(Number(new URL(database.url).port));
-      replica = await startAt(proxy.url(database.name));
+      proxy = await mongoProxy(environment.MONGODB_URL);
+      replica = await startAt(proxy.url);
       await serves();
     });
     afterAll(async () => {
@@ -79,8 +78,8 @@ describe('5001: not stored, for certain, because nothing was sent', () => {
 });
 
 test('5002: sent, and no answer', async () => {
-  await using proxy = await mongoProxy(Number(new URL(database.url).port));
-  await using replica = await startAt(proxy.url(database.name));
+  await using proxy = await mongoProxy(environment.MONGODB_URL);
+  await using replica = await startAt(proxy.url);
   await waitFor(async () => (await post(replica.url)).status === 200, { withinMs: 10_000, what: 'a create' });
   proxy.plan('insert', 'lose request', 'lose request');
   expectRefusal(await post(replica.url), 503, 5002);

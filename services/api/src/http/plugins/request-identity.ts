@@ -11,11 +11,11 @@ export function requestId(request: IncomingMessage | undefined): string {
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 }
 
-/** Every answer carries X-Request-Id; when the replica leaves, also `Connection: close`. */
-export const requestIdentity = plugin(async (app: FastifyInstance, options: { leaving: () => boolean }) => {
+/** Every answer carries X-Request-Id; while it closes, also `Connection: close`. */
+export const requestIdentity = plugin(async (app: FastifyInstance, options: { closing: () => boolean }) => {
   app.addHook('onRequest', (request, reply, next) => {
     reply.header('x-request-id', request.id);
-    if (options.leaving()) reply.header('connection', 'close');
+    if (options.closing()) reply.header('connection', 'close');
     next();
   });
 });
