@@ -8,12 +8,16 @@ export type ProcessEntry = {
   since: string;
 };
 
-/** All processes of this machine that still run; one that has ended and is only waited for is not among them. */
+/** All processes of this machine, without those that have ended and are only waited for. */
 export function processTable(): ProcessEntry[] {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
-/** proc(5): state, parent and group are the first fields behind the command, the start in clock ticks is the 20th. */
+/**
+ * proc(5): behind the command come state, parent and group; the 18th is the number of threads, the 20th the start in clock
+ * ticks. A process that was killed is a zombie (Z) as soon as its first thread has ended, and holds its files and ports
+ * until the last one has.
+ */
 function fromProc(): ProcessEntry[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -21,8 +25,8 @@ function fromProc(): ProcessEntry[] {
       const [state, , group, ...rest] = readStat(pid)
         .replace(/^.*\) /s, '')
         .split(' ');
-      const since = rest[16];
-      if (since === undefined || state === 'Z') return [];
+      const [threads, since] = [Number(rest[14]), rest[16]];
+      if (since === undefined || (state === 'Z' && threads <= 1)) return [];
       return [{ pid: Number(pid), group: Number(group), since }];
     });
 }
