@@ -24,6 +24,7 @@ beforeEach(() => {
   );
   vi.stubEnv('PATH', join(directory, 'bin'));
   vi.stubEnv('XDG_CACHE_HOME', join(directory, 'cache'));
+  vi.stubEnv('SERVERS', undefined);
 });
 afterEach(() => {
   vi.unstubAllEnvs();
