@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { processesOf } from '../harness/processes.ts';
 import { testEnvironment } from '../harness/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, runConsole, startConsole } from './running-console.ts';
+
+/** Starts and sign-ins take seconds on a busy machine. */
+vi.setConfig({ testTimeout: 90_000 });
 
 const servers = testEnvironment();
 
@@ -73,7 +76,7 @@ test('on SIGTERM readiness ends first, a request under way is still answered, an
       `Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
   );
   await waitFor(() => received.includes('100 Continue'), {
-    withinMs: 2_000,
+    withinMs: 15_000,
     what: 'the request is under way',
   });
 
@@ -82,7 +85,7 @@ test('on SIGTERM readiness ends first, a request under way is still answered, an
   const readiness = `${ops.internalUrl}/readyz`;
   await waitFor(async () => (await fetch(readiness)).status === 503, { withinMs: 2_000, what: 'not ready' });
   socket.write(body);
-  await waitFor(() => received.includes('303 See Other'), { withinMs: 5_000, what: 'the answer' });
+  await waitFor(() => received.includes('303 See Other'), { withinMs: 15_000, what: 'the answer' });
   expect(received).toContain('HttpOnly');
 
   expect(await ops.ended).toBe(0);
