@@ -69,6 +69,7 @@ export function ledgerUnderTest(): LedgerUnderTest {
           tag: 'Fleur',
           created: new Date(),
           commit,
+          pending: true,
           by: { sub: 'client-1', jti: 'token-1' },
           from: { address: '192.0.2.7', request: `request-${next}`, requestBy: 'gateway', instance: 'api-1' },
         };
@@ -87,6 +88,8 @@ export function ledgerUnderTest(): LedgerUnderTest {
         on: { sealed: () => {}, collided: () => {}, unknown: () => {} },
       };
       await sealEntries(sealing, plants.map(creationEntry));
+      await database.collection<PlantDocument>('plants').updateMany({ commit }, { $unset: { pending: '' } });
+      for (const plant of plants) delete plant.pending;
       return plants;
     },
     async anchor(key, now = new Date()) {

@@ -1,0 +1,156 @@
+import { type Anchor, anchorHash } from '@plant-store/audit/ledger/anchor';
+import type { AnchorKeys } from '@plant-store/audit/ledger/anchor-keys';
+import { type Ledger, mongoLedger } from '@plant-store/audit/mongo/mongo-ledger';
+import type { Fault } from '@plant-store/audit/verification/fault';
+import { checkSignature, verifyAnchors } from '@plant-store/audit/verification/verify-anchors';
+import {
+  type AnchoredHead,
+  CHAIN_START,
+  type ChainStart,
+  verifyChain,
+} from '@plant-store/audit/verification/verify-chain';
+import { PLANTS } from '@plant-store/contracts/plant-document';
+import type { Db } from 'mongodb';
+import { addPlants, reportDifferences } from './compare-plants.ts';
+import { ContentComparison } from './content-records.ts';
+
+/** Of more faults the number alone is told: the first ones say what happened. */
+const FAULTS_MAX = 1_000;
+
+export type Verification = {
+  faults: Fault[];
+  /** Beyond FAULTS_MAX. */
+  moreFaults: number;
+  chains: number;
+  blocks: number;
+  entries: number;
+  anchors: number;
+  plants: number;
+  lastAnchor: Anchor | undefined;
+};
+
+export type VerifyRequest = {
+  keys: AnchorKeys;
+  /** Anchors that were kept outside the database. */
+  shipped?: AsyncIterable<Anchor>;
+  /** Verifies from the last anchor before this time on, and takes that one's word for what was before. */
+  since?: Date;
+  onProgress: (phase: string, done: number, total: number) => void;
+};
+
+/**
+ * Verifies the audit log: every anchor, every chain, and the log against the plants both ways. Streams with bounded
+ * memory, and passes while workers write: anchors are read first, then the blocks that they name, then the plants, and
+ * what differs then is looked up again.
+ */
+export async function verifyLog(
+  database: Db,
+  { keys, shipped, since, onProgress }: VerifyRequest,
+): Promise<Verification> {
+  const ledger = mongoLedger(database);
+  const faults: Fault[] = [];
+  let moreFaults = 0;
+  const report = (fault: Fault) => {
+    if (faults.length < FAULTS_MAX) faults.push(fault);
+    else moreFaults++;
+  };
+
+  const vouching = since === undefined ? undefined : await ledger.anchorBefore(since);
+  const from = vouching?.sequence ?? 1;
+  const anchors = await verifyAnchors(ledger.anchors(from), keys, vouching === undefined, report);
+  const kept = await shippedHeads(ledger, shipped, from, keys, report);
+
+  const names = new Set([...(await ledger.chains()), ...anchors.chains, ...kept.map(({ chain }) => chain)]);
+  const starts = startsOf(names, vouching);
+  const total = await ledger.count(
+    new Map(vouching && [...starts].map(([chain, { height }]) => [chain, height])),
+  );
+  using comparison = new ContentComparison();
+  const sums = { chains: 0, blocks: 0, entries: 0 };
+  let blocksDone = 0;
+  for (const chain of [...names].sort((a, b) => a - b)) {
+    const start = starts.get(chain) as ChainStart;
+    const heads = mergedHeads(
+      ledger.anchoredHeads(chain, from, anchors.last?.sequence ?? 0),
+      kept.filter((head) => head.chain === chain),
+    );
+    const verified = await verifyChain(chain, start, ledger.blocks(chain, start.height), heads, {
+      report,
+      onBlock: ({ entries }) => {
+        for (const entry of entries) {
+          if ('plant' in entry) comparison.addLeft({ plant: entry.plant, content: entry.content });
+        }
+        onProgress('blocks', ++blocksDone, total);
+      },
+    });
+    sums.chains++;
+    sums.blocks += verified.blocks;
+    sums.entries += verified.entries;
+  }
+
+  const stored = await database.collection(PLANTS).estimatedDocumentCount();
+  let plantsDone = 0;
+  const plants = await addPlants(database, comparison, vouching && since, (count) => {
+    plantsDone += count;
+    onProgress('plants', plantsDone, Math.max(stored, plantsDone));
+  });
+  await reportDifferences(database, ledger, comparison, report);
+  return { faults, moreFaults, ...sums, anchors: anchors.count, plants, lastAnchor: anchors.last };
+}
+
+function startsOf(chains: ReadonlySet<number>, vouching: Anchor | undefined): Map<number, ChainStart> {
+  return new Map(
+    [...chains].map((chain) => [chain, vouching?.heads.find((head) => head.chain === chain) ?? CHAIN_START]),
+  );
+}
+
+type ShippedHead = AnchoredHead & { chain: number };
+
+/** What anchors that the database has lost, or has otherwise, say of the chains; those it has say nothing new. */
+async function shippedHeads(
+  ledger: Ledger,
+  shipped: AsyncIterable<Anchor> | undefined,
+  from: number,
+  keys: AnchorKeys,
+  report: (fault: Fault) => void,
+): Promise<ShippedHead[]> {
+  const heads: ShippedHead[] = [];
+  const told = new Set<string>();
+  for await (const anchor of shipped ?? []) {
+    const { sequence } = anchor;
+    // A line comes twice after a crash.
+    if (sequence < from || told.has(anchorHash(anchor))) continue;
+    const stored = await ledger.anchor(sequence);
+    if (stored !== undefined && anchorHash(stored) === anchorHash(anchor)) continue;
+    told.add(anchorHash(anchor));
+    if (!checkSignature(anchor, keys, report)) continue;
+    if (stored === undefined) {
+      report({
+        kind: 'missing anchor',
+        anchor: sequence,
+        detail: 'it was kept outside and is not in the database',
+      });
+    } else {
+      report({
+        kind: 'anchor replaced',
+        anchor: sequence,
+        detail: 'it is not the one that was kept outside',
+      });
+    }
+    heads.push(...anchor.heads.map((head) => ({ ...head, anchor: sequence })));
+  }
+  return heads;
+}
+
+/** Both in the order of heights. */
+async function* mergedHeads(
+  stored: AsyncIterable<AnchoredHead>,
+  shipped: readonly AnchoredHead[],
+): AsyncIterable<AnchoredHead> {
+  const left = shipped.toSorted((a, b) => a.height - b.height);
+  for await (const head of stored) {
+    while (left[0] !== undefined && left[0].height < head.height) yield left.shift() as AnchoredHead;
+    yield head;
+  }
+  yield* left;
+}
