@@ -34,6 +34,19 @@ export function mongoLedger(database: Db) {
       return found.map(({ _id }) => _id).sort((a, b) => a - b);
     },
 
+    async heads(): Promise<{ chain: number; height: number }[]> {
+      const found = await blocks
+        .aggregate<{ _id: number; height: number }>(
+          [
+            { $sort: { chain: -1, height: -1 } },
+            { $group: { _id: '$chain', height: { $first: '$height' } } },
+          ],
+          bounded,
+        )
+        .toArray();
+      return found.map(({ _id, height }) => ({ chain: _id, height }));
+    },
+
     /** As they are stored; text that is no UTF-8 is read, and then gives another hash. */
     blocks: (chain: number, after: number): AsyncIterable<Document> =>
       blocks.find(

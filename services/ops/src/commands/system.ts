@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commonSettings } from '@plant-store/platform/common-settings';
+import { readEnvironment } from '@plant-store/platform/configuration';
+import { createMongoClient, databaseName } from '@plant-store/platform/mongo';
+import { str } from 'envalid';
+import type { Db, MongoClient } from 'mongodb';
+import { CommandError } from './failures.ts';
+
+/** A command reads much at once, and nobody else waits for it. */
+const SOCKET_MS_MAX = 120_000;
+const CONNECT_MS_MAX = 5_000;
+
+const settings = {
+  MONGODB_URL: str({ default: undefined }),
+  REDIS_URL: str({ default: undefined }),
+  QUEUE_PREFIX: commonSettings.QUEUE_PREFIX,
+  DATA_DIR: str({ default: '.local' }),
+};
+
+export type Addresses = {
+  mongodb: string;
+  redis: string | undefined;
+  queuePrefix: string;
+  /** Where the local system lies, when the addresses are its. */
+  dataDir: string | undefined;
+};
+
+/** @throws CommandError when neither says where the database is. */
+export function addresses(): Addresses {
+  const env = readEnvironment(process.env, settings);
+  const { MONGODB_URL: mongodb, REDIS_URL: redis, QUEUE_PREFIX: queuePrefix } = env;
+  if (mongodb !== undefined) return { mongodb, redis, queuePrefix, dataDir: undefined };
+  const run = runFile(env.DATA_DIR);
+  return { mongodb: run.mongodb, redis: redis ?? run.redis, queuePrefix, dataDir: env.DATA_DIR };
+}
+
+function runFile(dataDir: string): { mongodb: string; redis: string } {
+  try {
+    return JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'));
+  } catch {
+    throw new CommandError(
+      `nothing runs on DATA_DIR ${dataDir}: "npm start" first, or set MONGODB_URL to the system that is meant`,
+    );
+  }
+}
+
+export type OpenDatabase = AsyncDisposable & { client: MongoClient; database: Db; addresses: Addresses };
+
+/** @throws CommandError when no primary answers in time. */
+export async function openDatabase(): Promise<OpenDatabase> {
+  const known = addresses();
+  const client = createMongoClient(known.mongodb, 'plant-store-ops-command', {
+    socketTimeoutMS: SOCKET_MS_MAX,
+    serverSelectionTimeoutMS: CONNECT_MS_MAX,
+  });
+  try {
+    await client.db('admin').command({ ping: 1 });
+  } catch {
+    await client.close();
+    throw new CommandError('the database does not answer: no primary was found');
+  }
+  return {
+    client,
+    database: client.db(databaseName(known.mongodb)),
+    addresses: known,
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
