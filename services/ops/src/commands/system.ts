@@ -27,7 +27,7 @@ export type Addresses = {
 };
 
 /** @throws CommandError when neither says where the database is. */
-export function addresses(): Addresses {
+function addresses(): Addresses {
   const env = readEnvironment(process.env, settings);
   const { MONGODB_URL: mongodb, REDIS_URL: redis, QUEUE_PREFIX: queuePrefix } = env;
   if (mongodb !== undefined) return { mongodb, redis, queuePrefix, dataDir: undefined };
