@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nginxVersion } from '../../deploy/gateway/gateway-command.ts';
 import { endProcessesOf, processesOf } from '../harness/processes.ts';
@@ -45,6 +47,27 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('where nginx is inst
       'gateway',
     ]);
     expect((await create()).stdout).toMatch(/^HTTP\/1\.1 200 OK\r\nServer: nginx\r\n/);
+  });
+
+  test('its access log is bounded as the other logs are, and loses no line', {
+    timeout: 60_000,
+  }, async () => {
+    const log = join(dataDir, 'gateway', 'access.log');
+    const path = `/${'x'.repeat(7_500)}`;
+    let failures = 0;
+    while (!existsSync(`${log}.1`)) {
+      const answers = Array.from({ length: 50 }, () => fetch(`${system.runFile().url}${path}/${failures++}`));
+      for (const answer of await Promise.all(answers)) expect(answer.status).toBe(404);
+    }
+    expect(statSync(`${log}.1`).size).toBeGreaterThanOrEqual(10 * 2 ** 20);
+    const logged = () =>
+      [`${log}.1`, log].flatMap((file) =>
+        readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line.includes(path)),
+      );
+    await waitFor(() => logged().length === failures, { withinMs: 10_000, what: 'every failure is logged' });
+    for (const line of logged()) JSON.parse(line);
   });
 
   test('a gateway killed with kill -9 comes back on its port', async () => {

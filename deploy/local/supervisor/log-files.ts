@@ -1,7 +1,10 @@
+import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createStream, type RotatingFileStream } from 'rotating-file-stream';
 
+const MEGABYTES_MAX = 10;
 const FILES_KEPT = 2;
+const CHECK_MS = 1_000;
 
 /**
  * `<directory>/<name>.log`, of 10 MB at most; the two before it are kept as `<name>.log.1` and `.2`.
@@ -14,8 +17,41 @@ export function logFile(
 ): RotatingFileStream {
   // With `rotate`, the first argument is the number of the rotated file, or null.
   const generator = (index: number | Date | null) => `${name}.log${index ? `.${index}` : ''}`;
-  const stream = createStream(generator, { path: directory, size: '10M', rotate: FILES_KEPT, mode: 0o600 });
+  const stream = createStream(generator, {
+    path: directory,
+    size: `${MEGABYTES_MAX}M`,
+    rotate: FILES_KEPT,
+    mode: 0o600,
+  });
   stream.once('error', (error) => failed(`${join(directory, name)}.log: ${error.message}`));
   stream.on('error', () => {});
   return stream;
+}
+
+/** A log that a process writes itself, into a file that it opens anew on a signal. */
+export type OwnLog = { path: string; reopenSignal: NodeJS.Signals };
+
+/**
+ * Bounds such a log in the same way, as far as can be seen once a second.
+ * @returns what ends that.
+ */
+export function rotateOwnLog({ path, reopenSignal }: OwnLog, pid: () => number | undefined): () => void {
+  const numbered = (index: number) => (index === 0 ? path : `${path}.${index}`);
+  const timer = setInterval(() => {
+    try {
+      if (bytesOf(path) < MEGABYTES_MAX * 2 ** 20) return;
+      for (let index = FILES_KEPT; index > 0; index--) {
+        if (bytesOf(numbered(index - 1)) > 0) renameSync(numbered(index - 1), numbered(index));
+      }
+      const writer = pid();
+      if (writer !== undefined) process.kill(writer, reopenSignal);
+    } catch {
+      // The disk is full, or the writer has ended, of which others tell. It is tried again in a second.
+    }
+  }, CHECK_MS);
+  return () => clearInterval(timer);
+}
+
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -4,6 +4,7 @@ import { execa } from 'execa';
 import { ProcessOutput } from '../servers/process-output.ts';
 import { untilResolved } from '../servers/until-resolved.ts';
 import { StartError } from '../start-error.ts';
+import type { OwnLog } from './log-files.ts';
 
 /** What is run as one process, and how it is known that it serves. */
 export type Part = {
@@ -13,6 +14,8 @@ export type Part = {
   env: NodeJS.ProcessEnv;
   /** Where its health or its service is reached, for run.json. */
   url?: string;
+  /** What it writes besides its output. */
+  ownLog?: OwnLog;
   /** The signal that lets it drain. */
   stopSignal: NodeJS.Signals;
   /** Tried until it resolves. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { logFile } from './log-files.ts';
+import { logFile, rotateOwnLog } from './log-files.ts';
 import { type Part, supervise } from './supervised-process.ts';
 
 export type RunningProcess = { name: string; pid: number; url?: string };
@@ -30,13 +30,15 @@ export function startSupervisor(
   { logs, tell, changed }: Watcher,
 ): Supervisor {
   const open: Writable[] = [];
+  const rotations: (() => void)[] = [];
   const running = new Map<string, RunningProcess>();
 
   const supervised = stages.map((parts) =>
     parts.map((part) => {
       const log = logFile(logs, part.name, tell);
       open.push(log);
-      const { name, url } = part;
+      const { name, url, ownLog } = part;
+      if (ownLog !== undefined) rotations.push(rotateOwnLog(ownLog, () => running.get(name)?.pid));
       const launched = (pid: number) => {
         running.set(name, { name, pid, ...(url !== undefined && { url }) });
         changed([...running.values()]);
@@ -48,6 +50,7 @@ export function startSupervisor(
     started: Promise.all(supervised.flat().map(({ started }) => started)).then(() => undefined),
     stop: async () => {
       for (const stage of supervised.toReversed()) await Promise.all(stage.map(({ stop }) => stop()));
+      for (const end of rotations) end();
       await Promise.all(open.map((log) => finished(log.end())));
     },
   };

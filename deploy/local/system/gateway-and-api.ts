@@ -50,6 +50,7 @@ export async function apiBehindGateway(
   }));
 
   const internal = { host: '127.0.0.1', port: await freePort() };
+  const directory = join(dataDir, 'gateway');
   const {
     command,
     args,
@@ -60,7 +61,7 @@ export async function apiBehindGateway(
     internal,
     upstreams: ports.map((port) => `127.0.0.1:${port}`),
     readinessUpstreams: api.map(({ url }) => new URL(url).host),
-    directory: join(dataDir, 'gateway'),
+    directory,
   });
   const url = `http://${internal.host}:${internal.port}`;
   const gateway: Part = {
@@ -69,6 +70,7 @@ export async function apiBehindGateway(
     args,
     env: { ...inherited(), ...settings, ...given('GATEWAY_') },
     url,
+    ownLog: { path: join(directory, 'access.log'), reopenSignal: 'SIGUSR1' },
     stopSignal,
     ready: () => ready(url),
   };

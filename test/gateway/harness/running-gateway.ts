@@ -41,7 +41,7 @@ export type RunningGateway = AsyncDisposable & {
   accessLog: (enough: (lines: AccessLine[]) => boolean) => Promise<AccessLine[]>;
 };
 
-type AccessLine = { status: number; reqId: string; seconds: number } & Record<string, unknown>;
+export type AccessLine = { status: number; reqId: string; seconds: number } & Record<string, unknown>;
 
 type Given = Pick<GatewayOptions, 'upstreams' | 'settings'> & {
   /** The upstreams themselves, when absent. */

@@ -35,14 +35,16 @@ describe.skipIf(installedNginx === undefined || !enoughFiles)('a burst on an idl
     await mongo.close();
   });
 
-  test(`${AT_ONCE} connections at once, each with a create: none is refused while it has time`, async () => {
+  test(`${AT_ONCE} connections at once, each with a create: none is refused while it has time`, {
+    timeout: 60_000,
+  }, async () => {
     const authorization = `Authorization: Bearer ${token()}\r\nContent-Type: application/json`;
     const create = (id: number) => {
       const plant = plantJson({ id: BigInt(id), name: 'fern' });
       return `POST /plants HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Length: ${plant.length}\r\n\r\n${plant}`;
     };
     await using creates = await flood(gateway.port, AT_ONCE, create);
-    await waitFor(() => creates.held() === 0, { withinMs: 15_000, what: 'all are answered' });
+    await waitFor(() => creates.held() === 0, { withinMs: 40_000, what: 'all are answered' });
     const lines = await gateway.accessLog((lines) => lines.length === AT_ONCE);
     // On a machine that is too busy for so many, some may use up the time that the API has for them: no other reason.
     const refused = lines.filter(({ status }) => status !== 200);

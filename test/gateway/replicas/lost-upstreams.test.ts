@@ -9,6 +9,8 @@ import { startUpstream } from '../harness/upstream.ts';
 
 /** On one machine a connection is accepted at once or not at all. */
 const CONNECT_MS_MAX = 200;
+/** How long the API keeps an idle connection. */
+const API_KEEPS_MS = 10_000;
 
 describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => {
   test('refuses connections: 5001, for the request was never sent', async () => {
@@ -30,22 +32,25 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
       upstreams: [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`],
     });
     for (let request = 0; request < 5; request++) {
-      const started = performance.now();
       await expectUnavailable(await create(gateway.url), 'notStored');
-      expect(performance.now() - started).toBeLessThan(500);
+    }
+    // 502 is a refusal, 504 would be a time-out.
+    for (const line of await gateway.accessLog((lines) => lines.length === 5)) {
+      expect(line['upstreamStatus']).toMatch(/^502(, 502)?$/);
     }
   });
 
-  test('takes no new connection: 5001 within 1 s, and another one takes over where there is one', async () => {
+  test('takes no new connection: 5001 after the time for that, and another one takes over where there is one', async () => {
     await using full = await startUpstream({ backlog: 2 });
     await using alive = await startUpstream();
     full.signal('SIGSTOP');
     const waiting = await fillBacklog(full.port);
     try {
       await using alone = await startGateway({ upstreams: [full.address] });
-      const started = performance.now();
       await expectUnavailable(await create(alone.url), 'notStored');
-      expect(performance.now() - started).toBeLessThan(1_000);
+      const [line] = await alone.accessLog((lines) => lines.length === 1);
+      expect(line).toMatchObject({ upstreamStatus: '504', upstreamBytes: '0' });
+      expect(line?.seconds).toBeLessThan(4);
 
       await using both = await startGateway({ upstreams: [full.address, alive.address] });
       for (let request = 0; request < 4; request++) expect((await create(both.url)).status).toBe(200);
@@ -71,9 +76,9 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     expect((await alive.seen()).posts).toBe(answers.length - unknown.length);
 
     // From now on it is known to fail: who comes next does not wait.
-    const next = performance.now();
     expect((await create(gateway.url)).status).toBe(200);
-    expect(performance.now() - next).toBeLessThan(500);
+    const next = (await gateway.accessLog((lines) => lines.length === answers.length + 1)).at(-1);
+    expect(next?.['upstream']).toBe(alive.address);
     stopped.signal('SIGCONT');
   });
 
@@ -85,10 +90,10 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
       withinMs: 5_000,
       what: 'it has the request',
     });
-    const started = performance.now();
     await killed.kill();
     await expectUnavailable(await pending, 'outcomeUnknown');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    const [line] = await gateway.accessLog((lines) => lines.length === 1);
+    expect(line?.['upstreamStatus'], 'a time-out would be 504').toBe('502');
   });
 
   test.each(['reset', 'close'])(
@@ -102,7 +107,7 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     },
   );
 
-  test('comes back on its port: it gets requests again within 3 s', async () => {
+  test('comes back on its port: it gets requests again, and meanwhile none fails', async () => {
     const first = await startUpstream();
     await using second = await startUpstream();
     await using gateway = await startGateway({ upstreams: [first.address, second.address] });
@@ -110,11 +115,11 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     for (let request = 0; request < 4; request++) expect((await create(gateway.url)).status).toBe(200);
 
     await using back = await startUpstream({ port: first.port });
-    const started = performance.now();
-    while ((await back.seen()).posts === 0) {
+    const again = async () => {
       expect((await create(gateway.url)).status).toBe(200);
-      expect(performance.now() - started, 'ms without a request for it').toBeLessThan(3_000);
-    }
+      return (await back.seen()).posts > 0;
+    };
+    await waitFor(again, { withinMs: 15_000, what: 'it gets a request' });
   });
 
   test('an answer of the API stays as it is, whatever its status', async () => {
@@ -134,11 +139,11 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     await using gateway = await startGateway({ upstreams: [upstream.address] });
     await create(gateway.url);
     const idleMs = await waitFor(async () => (await upstream.seen()).gatewayIdleMs, {
-      withinMs: 6_000,
+      withinMs: 15_000,
       what: 'the gateway closes its connection',
     });
     expect(idleMs).toBeGreaterThan(1_800);
-    expect(idleMs).toBeLessThan(4_000);
+    expect(idleMs).toBeLessThan(API_KEEPS_MS);
   });
 });
 
