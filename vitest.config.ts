@@ -4,9 +4,9 @@ export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'services/**/*.test.ts', 'deploy/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/.local/**'],
-    globalSetup: ['test/harness/global-setup.ts'],
-    setupFiles: ['test/harness/no-open-handles.ts'],
-    runner: 'test/harness/skip-without-servers.ts',
+    globalSetup: ['test/harness/servers/global-setup.ts'],
+    setupFiles: ['test/harness/processes/no-open-handles.ts'],
+    runner: 'test/harness/servers/skip-without-servers.ts',
     // Processes, not threads: tests send signals, and what leaks is seen per file.
     pool: 'forks',
     maxWorkers: 2,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseCLI, startVitest, type Vitest } from 'vitest/node';
-import { endProcessesOf, processesOf } from './harness/processes.ts';
+import { endProcessesOf, processesOf } from './harness/processes/processes.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 /** How long what has been told to end may take, vitest's own processes among it. */

@@ -1,4 +1,4 @@
-import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
+import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration/configuration';
 import { str } from 'envalid';
 import { SERVER_CHOICES } from './servers/binaries/server-binary.ts';
 

@@ -4,9 +4,9 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
-import { readEnvironment } from '@plant-store/platform/configuration';
-import { createMongoClient, databaseName } from '@plant-store/platform/mongo';
-import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { readEnvironment } from '@plant-store/platform/configuration/configuration';
+import { createMongoClient, databaseName } from '@plant-store/platform/mongo/mongo';
+import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { str } from 'envalid';
 import type { Db } from 'mongodb';
 import { dropSharedAccount, ensureAccount } from './accounts.ts';

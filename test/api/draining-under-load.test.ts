@@ -3,12 +3,12 @@ import { CREATIONS_QUEUE, readCreationJob } from '@plant-store/contracts/creatio
 import { Queue } from 'bullmq';
 import { MongoClient } from 'mongodb';
 import { afterAll, expect, test, vi } from 'vitest';
-import { ready } from '../harness/api.ts';
-import { mongoProxy } from '../harness/mongo-proxy.ts';
-import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
-import { type Program, startProgram } from '../harness/program.ts';
-import { testEnvironment } from '../harness/servers.ts';
-import { token } from '../harness/tokens.ts';
+import { ready } from '../harness/api/api.ts';
+import { freshId, plantJson, postPlant } from '../harness/api/post-plant.ts';
+import { token } from '../harness/api/tokens.ts';
+import { mongoProxy } from '../harness/network/mongo-proxy.ts';
+import { type Program, startProgram } from '../harness/processes/program.ts';
+import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const environment = testEnvironment();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { ready } from '../harness/api.ts';
-import { freshId, plantJson } from '../harness/post-plant.ts';
-import { startProgram } from '../harness/program.ts';
-import { type RawConnection, rawConnection } from '../harness/raw-http.ts';
-import { testEnvironment } from '../harness/servers.ts';
-import { token } from '../harness/tokens.ts';
+import { ready } from '../harness/api/api.ts';
+import { freshId, plantJson } from '../harness/api/post-plant.ts';
+import { token } from '../harness/api/tokens.ts';
+import { type RawConnection, rawConnection } from '../harness/network/raw-http.ts';
+import { startProgram } from '../harness/processes/program.ts';
+import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const NOTICE_MS = 1_500;

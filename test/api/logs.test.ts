@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ready } from '../harness/api.ts';
-import { type MongoProxy, mongoProxy } from '../harness/mongo-proxy.ts';
-import { freshId, postPlant } from '../harness/post-plant.ts';
-import { type Program, startProgram } from '../harness/program.ts';
-import { exchange } from '../harness/raw-http.ts';
-import { testEnvironment } from '../harness/servers.ts';
-import { TEST_SECRET, token } from '../harness/tokens.ts';
+import { ready } from '../harness/api/api.ts';
+import { freshId, postPlant } from '../harness/api/post-plant.ts';
+import { TEST_SECRET, token } from '../harness/api/tokens.ts';
+import { type MongoProxy, mongoProxy } from '../harness/network/mongo-proxy.ts';
+import { exchange } from '../harness/network/raw-http.ts';
+import { type Program, startProgram } from '../harness/processes/program.ts';
+import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { rejectedTokens } from './corpus/access-tokens.ts';
 import { type RequestParts, render } from './corpus/case.ts';

@@ -4,10 +4,10 @@ import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CREATIONS_QUEUE, readCreationJob } from '../../packages/contracts/src/creation-job.ts';
-import { createRedis, producerConnection } from '../../packages/platform/src/redis.ts';
+import { createRedis, producerConnection } from '../../packages/platform/src/redis/redis.ts';
 import { creationPublisher } from '../../services/api/src/queue/creation-publisher.ts';
-import { type PrivateServer, privateRedis } from '../harness/private-servers.ts';
-import { needsServers } from '../harness/servers.ts';
+import { type PrivateServer, privateRedis } from '../harness/servers/private-servers.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 needsServers();

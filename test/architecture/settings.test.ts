@@ -9,7 +9,7 @@ const DECLARED = /^ {2}([A-Z][A-Z0-9_]+): [a-z]\w*\(/gm;
 
 const declared = new Set(
   [
-    'packages/platform/src/common-settings.ts',
+    'packages/platform/src/configuration/common-settings.ts',
     'deploy/local/config.ts',
     ...globSync('services/*/src/**/config.ts', { cwd: root }),
   ].flatMap((file) =>

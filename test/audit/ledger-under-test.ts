@@ -8,12 +8,12 @@ import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
 import { sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
-import { createMongoClient } from '@plant-store/platform/mongo';
-import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { createMongoClient } from '@plant-store/platform/mongo/mongo';
+import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, type MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { testDatabase } from '../harness/servers.ts';
+import { testDatabase } from '../harness/servers/servers.ts';
 
 /** A key pair of the kind that signs anchors. */
 export function anchorKey() {

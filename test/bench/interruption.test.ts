@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { processesOf } from '../harness/processes.ts';
+import { processesOf } from '../harness/processes/processes.ts';
 
 const main = resolve(import.meta.dirname, 'main.ts');
 

@@ -1,8 +1,8 @@
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Outcome, type SteadyLoad, startLoad } from '../gateway/harness/steady-load.ts';
-import { freshId, postPlant } from '../harness/post-plant.ts';
-import { token } from '../harness/tokens.ts';
+import { freshId, postPlant } from '../harness/api/post-plant.ts';
+import { token } from '../harness/api/tokens.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type ComposeProject, composeCommand, composeProject } from './compose-project.ts';
 import { containersOf, execute, inspect, leftOf, logsOf } from './engine.ts';

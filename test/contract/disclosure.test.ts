@@ -1,12 +1,12 @@
-import { createRegistry } from '@plant-store/platform/metrics';
+import { createRegistry } from '@plant-store/platform/process/metrics';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiEvents } from '../../services/api/src/events.ts';
 import { buildApp } from '../../services/api/src/http/app.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../gateway/harness/running-gateway.ts';
-import { apiUnderTest } from '../harness/api.ts';
+import { apiUnderTest } from '../harness/api/api.ts';
+import { freshId, plantJson, postPlant } from '../harness/api/post-plant.ts';
+import { inSeconds, TEST_SECRET, token } from '../harness/api/tokens.ts';
 import { capturedLog } from '../harness/captured-log.ts';
-import { freshId, plantJson, postPlant } from '../harness/post-plant.ts';
-import { inSeconds, TEST_SECRET, token } from '../harness/tokens.ts';
 
 const api = apiUnderTest();
 

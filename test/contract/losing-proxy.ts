@@ -1,4 +1,4 @@
-import { tcpProxy } from '../harness/tcp-proxy.ts';
+import { tcpProxy } from '../harness/network/tcp-proxy.ts';
 
 export type LosingProxy = AsyncDisposable & { url: string; lost: () => number };
 

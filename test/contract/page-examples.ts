@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Ended, launch } from '../harness/launch.ts';
+import { type Ended, launch } from '../harness/processes/launch.ts';
 
 const PAGE = resolve(import.meta.dirname, '../../docs/clients.md');
 const CLIENT_MS_MAX = 60_000;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, type TestContext, test } from 'vitest';
 import { installedNginx, startGateway } from '../gateway/harness/running-gateway.ts';
-import { apiUnderTest } from '../harness/api.ts';
-import { token } from '../harness/tokens.ts';
+import { apiUnderTest } from '../harness/api/api.ts';
+import { token } from '../harness/api/tokens.ts';
 import { installedSchemathesis, SchemathesisMissingError } from './schemathesis/installation.ts';
 import { runSchemathesis } from './schemathesis/run.ts';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { processesOf } from '../harness/processes.ts';
-import { needsServers } from '../harness/servers.ts';
+import { processesOf } from '../harness/processes/processes.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { command, dataDirectory, failedStart, removeDataDirectory } from './started-system.ts';
 
 needsServers();

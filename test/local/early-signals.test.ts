@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { processesOf } from '../harness/processes.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
-import { TEST_SECRET } from '../harness/tokens.ts';
+import { TEST_SECRET } from '../harness/api/tokens.ts';
+import { processesOf } from '../harness/processes/processes.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { dataDirectory, removeDataDirectory } from './started-system.ts';
 
 const root = resolve(import.meta.dirname, '../..');

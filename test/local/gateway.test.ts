@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nginxVersion } from '../../deploy/gateway/gateway-command.ts';
-import { endProcessesOf, processesOf } from '../harness/processes.ts';
-import { needsServers } from '../harness/servers.ts';
+import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import {
   command,

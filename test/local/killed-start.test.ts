@@ -1,7 +1,7 @@
 import { freePort } from '@plant-store/local/servers/free-port';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { endProcessesOf, processesOf } from '../harness/processes.ts';
-import { needsServers } from '../harness/servers.ts';
+import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { dataDirectory, removeDataDirectory, type StartedSystem, startSystem } from './started-system.ts';
 
 needsServers();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endProcessesOf, processesOf } from '../harness/processes.ts';
-import { needsServers } from '../harness/servers.ts';
+import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { dataDirectory, removeDataDirectory, startByNpm } from './started-system.ts';
 
 needsServers();

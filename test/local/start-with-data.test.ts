@@ -1,7 +1,7 @@
 import { Long, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endProcessesOf } from '../harness/processes.ts';
-import { needsServers } from '../harness/servers.ts';
+import { endProcessesOf } from '../harness/processes/processes.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import {
   command,

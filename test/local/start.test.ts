@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endProcessesOf, processesOf } from '../harness/processes.ts';
-import { needsServers } from '../harness/servers.ts';
+import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { signedIn } from '../ops/visitor.ts';
 import {

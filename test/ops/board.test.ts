@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { openQueue } from './creation-queue.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn } from './visitor.ts';

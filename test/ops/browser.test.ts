@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { installedChromium, startChromium } from './chromium.ts';
 import { openQueue } from './creation-queue.ts';

@@ -4,7 +4,7 @@ import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { openQueue } from './creation-queue.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { operator, type RunningConsole, startConsole } from './running-console.ts';
 import { signedIn, visit } from './visitor.ts';
 

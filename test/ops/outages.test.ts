@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
-import { type PrivateServer, privateMongod, privateRedis } from '../harness/private-servers.ts';
-import { needsServers } from '../harness/servers.ts';
+import { type PrivateServer, privateMongod, privateRedis } from '../harness/servers/private-servers.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, type RunningConsole, startConsole } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { expect, test, vi } from 'vitest';
-import { processesOf } from '../harness/processes.ts';
-import { testEnvironment } from '../harness/servers.ts';
+import { processesOf } from '../harness/processes/processes.ts';
+import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, runConsole, startConsole } from './running-console.ts';
 

@@ -1,5 +1,5 @@
-import type { Launched } from '../harness/launch.ts';
-import { type LogLine, launchService, startProgram } from '../harness/program.ts';
+import type { Launched } from '../harness/processes/launch.ts';
+import { type LogLine, launchService, startProgram } from '../harness/processes/program.ts';
 
 export const operator = { name: 'olga', role: 'operator', password: 'correct:horse-battery' } as const;
 export const viewer = { name: 'vera', role: 'viewer', password: 'looking-glass-house' } as const;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, visit } from './visitor.ts';

@@ -2,7 +2,7 @@ import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { openQueue } from './creation-queue.ts';
 import { type RunningConsole, startConsole, viewer } from './running-console.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords, WorkerWords } from '../../services/ops/src/status/status-words.ts';
-import { type Program, startProgram } from '../harness/program.ts';
-import { testEnvironment } from '../harness/servers.ts';
+import { type Program, startProgram } from '../harness/processes/program.ts';
+import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';

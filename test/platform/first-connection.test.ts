@@ -1,7 +1,7 @@
-import { createMongoClient, hasPrimary } from '@plant-store/platform/mongo';
+import { createMongoClient, hasPrimary } from '@plant-store/platform/mongo/mongo';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PrivateServer, privateMongod } from '../harness/private-servers.ts';
-import { needsServers } from '../harness/servers.ts';
+import { type PrivateServer, privateMongod } from '../harness/servers/private-servers.ts';
+import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 needsServers();

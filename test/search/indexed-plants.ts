@@ -10,8 +10,8 @@ import type { Indexes } from '@plant-store/search/search-plants';
 import { type Collection, type Db, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import { auditIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
-import { ensureIndexes } from '../../packages/platform/src/mongo-indexes.ts';
-import { testDatabase } from '../harness/servers.ts';
+import { ensureIndexes } from '../../packages/platform/src/mongo/mongo-indexes.ts';
+import { testDatabase } from '../harness/servers/servers.ts';
 
 export type IndexedPlants = Indexes & {
   database: Db;

@@ -1,8 +1,8 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
-import { token } from '../harness/tokens.ts';
+import { token } from '../harness/api/tokens.ts';
+import { type Program, startProgram } from '../harness/processes/program.ts';
+import { testDatabase, testEnvironment, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** CREATES=100000 is the size the promise is shown at; the tests show it at this one each time. */

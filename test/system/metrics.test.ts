@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Program, startProgram } from '../harness/program.ts';
-import { testDatabase, testEnvironment, testQueue } from '../harness/servers.ts';
+import { type Program, startProgram } from '../harness/processes/program.ts';
+import { testDatabase, testEnvironment, testQueue } from '../harness/servers/servers.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const services = ['api', 'worker', 'ops'] as const;

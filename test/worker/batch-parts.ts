@@ -5,7 +5,7 @@ import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-e
 import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import { auditIndexes, plantIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
-import { ensureIndexes } from '../../packages/platform/src/mongo-indexes.ts';
+import { ensureIndexes } from '../../packages/platform/src/mongo/mongo-indexes.ts';
 import { mongoPendingPlants } from '../../services/worker/src/jobs/mongo-pending-plants.ts';
 import type { ProcessingDeps } from '../../services/worker/src/jobs/process-commits.ts';
 

@@ -12,7 +12,7 @@ import {
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { startWorker } from '../../services/worker/src/compose.ts';
 import { readWorkerConfig } from '../../services/worker/src/config.ts';
-import { testDatabase, testQueue } from '../harness/servers.ts';
+import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 
 type Environment = Record<string, string>;
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createMongoClient, hasPrimary } from '@plant-store/platform/mongo';
+import { createMongoClient, hasPrimary } from '@plant-store/platform/mongo/mongo';
 import type { LocalSecrets } from '../config.ts';
 import { serverPorts } from '../data/ports.ts';
 import { type Report, serverBinary } from '../servers/binaries/server-binary.ts';

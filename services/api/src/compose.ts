@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { createBatcher } from '@plant-store/platform/batcher';
-import { startInternalListener } from '@plant-store/platform/internal-listener';
-import type { Logger } from '@plant-store/platform/logger';
-import { createRegistry } from '@plant-store/platform/metrics';
-import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
-import { createRedis, producerConnection } from '@plant-store/platform/redis';
+import { createBatcher } from '@plant-store/platform/concurrency/batcher';
+import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
+import { startInternalListener } from '@plant-store/platform/process/internal-listener';
+import type { Logger } from '@plant-store/platform/process/logger';
+import { createRegistry } from '@plant-store/platform/process/metrics';
+import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
 import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { ApiConfig, ApiSecrets } from './config.ts';

@@ -1,5 +1,5 @@
-import type { Logger } from '@plant-store/platform/logger';
-import { outageLog } from '@plant-store/platform/outage-log';
+import type { Logger } from '@plant-store/platform/process/logger';
+import { outageLog } from '@plant-store/platform/process/outage-log';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { InsertReport } from './domain/plant-store.ts';
 

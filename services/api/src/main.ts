@@ -1,4 +1,4 @@
-import { runService } from '@plant-store/platform/service';
+import { runService } from '@plant-store/platform/process/service';
 
 await runService('api', async () => {
   const { readApiConfig: readConfig } = await import('./config.ts');

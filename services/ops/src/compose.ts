@@ -1,9 +1,9 @@
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
-import { startInternalListener } from '@plant-store/platform/internal-listener';
-import type { Logger } from '@plant-store/platform/logger';
-import { createRegistry } from '@plant-store/platform/metrics';
-import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
-import { createRedis, producerConnection } from '@plant-store/platform/redis';
+import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
+import { startInternalListener } from '@plant-store/platform/process/internal-listener';
+import type { Logger } from '@plant-store/platform/process/logger';
+import { createRegistry } from '@plant-store/platform/process/metrics';
+import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
 import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { createCredentials } from './access/credentials.ts';

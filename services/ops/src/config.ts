@@ -1,6 +1,6 @@
-import { commonSettings } from '@plant-store/platform/common-settings';
-import { networks, readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
-import type { LogLevel } from '@plant-store/platform/logger';
+import { commonSettings } from '@plant-store/platform/configuration/common-settings';
+import { networks, readEnvironment, wholeNumber } from '@plant-store/platform/configuration/configuration';
+import type { LogLevel } from '@plant-store/platform/process/logger';
 import { str } from 'envalid';
 import { type Account, parseAccounts } from './access/accounts.ts';
 

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { FINDING_IDS } from './findings/diagnose.ts';
 import type { Monitor } from './monitor/monitor.ts';
-import { JOB_STATES } from './status/queue-status.ts';
+import { JOB_STATES } from './status/reading/queue-status.ts';
 import type { SystemStatus } from './status/status.ts';
 
 export type OpsMetrics = {

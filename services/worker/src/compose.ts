@@ -4,18 +4,18 @@ import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
 import { createAuditChains, creationChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
-import { startInternalListener } from '@plant-store/platform/internal-listener';
-import type { Logger } from '@plant-store/platform/logger';
-import { createRegistry } from '@plant-store/platform/metrics';
-import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo';
-import { isDatabaseAway } from '@plant-store/platform/mongo-failures';
-import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
+import { isDatabaseAway } from '@plant-store/platform/mongo/mongo-failures';
+import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
+import { startInternalListener } from '@plant-store/platform/process/internal-listener';
+import type { Logger } from '@plant-store/platform/process/logger';
+import { createRegistry } from '@plant-store/platform/process/metrics';
 import {
   createRedis,
   producerConnection,
   redisMisconfigurations,
   workerConnection,
-} from '@plant-store/platform/redis';
+} from '@plant-store/platform/redis/redis';
 import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import { anchorOutput } from './anchor-output.ts';

@@ -1,8 +1,8 @@
 import type { SigningKey } from '@plant-store/audit/ledger/anchor';
 import { readSigningKey } from '@plant-store/audit/ledger/anchor-keys';
-import { commonSettings } from '@plant-store/platform/common-settings';
-import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration';
-import type { LogLevel } from '@plant-store/platform/logger';
+import { commonSettings } from '@plant-store/platform/configuration/common-settings';
+import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration/configuration';
+import type { LogLevel } from '@plant-store/platform/process/logger';
 import { EnvError, makeValidator, str } from 'envalid';
 
 export type WorkerConfig = {

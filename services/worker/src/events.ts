@@ -1,8 +1,8 @@
 import type { Anchor, AnchoredHead } from '@plant-store/audit/ledger/anchor';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
-import type { Logger } from '@plant-store/platform/logger';
-import { outageLog } from '@plant-store/platform/outage-log';
-import type { QueueStatus } from '@plant-store/platform/queue-status';
+import type { Logger } from '@plant-store/platform/process/logger';
+import { outageLog } from '@plant-store/platform/process/outage-log';
+import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
 import type { Registry } from 'prom-client';
 import { createChanges } from './changes.ts';
 import type { PoisonPlant } from './jobs/pending-plants.ts';

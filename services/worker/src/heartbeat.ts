@@ -1,5 +1,5 @@
-import { publishHeartbeats } from '@plant-store/platform/heartbeats';
-import { VERSION } from '@plant-store/platform/version';
+import { VERSION } from '@plant-store/platform/process/version';
+import { publishHeartbeats } from '@plant-store/platform/redis/heartbeats';
 import type { Redis } from 'ioredis';
 
 export type WorkerHeartbeat = AsyncDisposable & {

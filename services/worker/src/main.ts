@@ -1,4 +1,4 @@
-import { runService } from '@plant-store/platform/service';
+import { runService } from '@plant-store/platform/process/service';
 
 await runService('worker', async () => {
   const { readWorkerConfig: readConfig } = await import('./config.ts');

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { inSeconds, TEST_SECRET, type TokenParts, token, unsigned } from '../../harness/tokens.ts';
+import { inSeconds, TEST_SECRET, type TokenParts, token, unsigned } from '../../harness/api/tokens.ts';
 import type { Case } from './case.ts';
 
 const header = (name: string, value: string | undefined): Case => ({

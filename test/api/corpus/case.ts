@@ -1,5 +1,5 @@
-import { freshId } from '../../harness/post-plant.ts';
-import { token } from '../../harness/tokens.ts';
+import { freshId } from '../../harness/api/post-plant.ts';
+import { token } from '../../harness/api/tokens.ts';
 
 /** A request, as what it changes about a good one, and the answer that is due. */
 export type Case = RequestParts & {

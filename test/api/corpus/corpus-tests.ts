@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ApiUnderTest } from '../../harness/api.ts';
-import { exchange, type RawAnswer, rawConnection } from '../../harness/raw-http.ts';
-import { expectRefusal, expectRefusalHeaders } from '../../harness/refusal.ts';
+import type { ApiUnderTest } from '../../harness/api/api.ts';
+import { expectRefusal, expectRefusalHeaders } from '../../harness/api/refusal.ts';
+import { exchange, type RawAnswer, rawConnection } from '../../harness/network/raw-http.ts';
 import { type Case, render } from './case.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { freshId } from '../../harness/post-plant.ts';
+import { freshId } from '../../harness/api/post-plant.ts';
 import type { Case } from './case.ts';
 import { inChunks } from './chunked.ts';
 

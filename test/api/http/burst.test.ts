@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { within } from '../../../packages/platform/src/within.ts';
-import { ready } from '../../harness/api.ts';
-import { startProgram } from '../../harness/program.ts';
-import { type RawConnection, rawConnection } from '../../harness/raw-http.ts';
-import { testEnvironment } from '../../harness/servers.ts';
+import { within } from '../../../packages/platform/src/concurrency/within.ts';
+import { ready } from '../../harness/api/api.ts';
+import { type RawConnection, rawConnection } from '../../harness/network/raw-http.ts';
+import { startProgram } from '../../harness/processes/program.ts';
+import { testEnvironment } from '../../harness/servers/servers.ts';
 import { render } from '../corpus/case.ts';
 
 const CLIENTS = 4_000;

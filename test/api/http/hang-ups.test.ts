@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { freshId, plantJson, postPlant } from '../../harness/post-plant.ts';
-import { rawConnection } from '../../harness/raw-http.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { freshId, plantJson, postPlant } from '../../harness/api/post-plant.ts';
+import { rawConnection } from '../../harness/network/raw-http.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { render } from '../corpus/case.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { type RawConnection, rawConnection } from '../../harness/raw-http.ts';
-import { token } from '../../harness/tokens.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { token } from '../../harness/api/tokens.ts';
+import { type RawConnection, rawConnection } from '../../harness/network/raw-http.ts';
 import { render } from '../corpus/case.ts';
 
 const api = apiUnderTest({ TRUSTED_PROXIES: '127.0.0.1' });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { exchange, rawConnection } from '../../harness/raw-http.ts';
-import { expectRefusal } from '../../harness/refusal.ts';
-import { token } from '../../harness/tokens.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { expectRefusal } from '../../harness/api/refusal.ts';
+import { token } from '../../harness/api/tokens.ts';
+import { exchange, rawConnection } from '../../harness/network/raw-http.ts';
 import { type RequestParts, render } from '../corpus/case.ts';
 
 const api = apiUnderTest({ AUTH_SCOPE: 'plants:write' });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { freshId, plantJson } from '../../harness/post-plant.ts';
-import { rawConnection } from '../../harness/raw-http.ts';
-import { expectRefusal } from '../../harness/refusal.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { freshId, plantJson } from '../../harness/api/post-plant.ts';
+import { expectRefusal } from '../../harness/api/refusal.ts';
+import { rawConnection } from '../../harness/network/raw-http.ts';
 import { type RequestParts, render } from '../corpus/case.ts';
 import { inChunks } from '../corpus/chunked.ts';
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
 import { corpusTests } from '../corpus/corpus-tests.ts';
 import { acceptedTargets, unknownPaths, wrongMethods } from '../corpus/routes.ts';
 

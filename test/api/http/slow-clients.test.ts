@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { test, vi } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { freshId, postPlant } from '../../harness/post-plant.ts';
-import { type RawAnswer, type RawConnection, rawConnection } from '../../harness/raw-http.ts';
-import { expectRefusal } from '../../harness/refusal.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { freshId, postPlant } from '../../harness/api/post-plant.ts';
+import { expectRefusal } from '../../harness/api/refusal.ts';
+import { type RawAnswer, type RawConnection, rawConnection } from '../../harness/network/raw-http.ts';
 import { render } from '../corpus/case.ts';
 
 const api = apiUnderTest();

@@ -1,11 +1,11 @@
 import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { PlantDocument } from '../../../packages/contracts/src/plant-document.ts';
-import { type Replica, startReplica } from '../../harness/api.ts';
-import { type MongoProxy, mongoProxy } from '../../harness/mongo-proxy.ts';
-import { type Answer, freshId, type PlantToSend, postPlant } from '../../harness/post-plant.ts';
-import { testEnvironment } from '../../harness/servers.ts';
-import { token } from '../../harness/tokens.ts';
+import { type Replica, startReplica } from '../../harness/api/api.ts';
+import { type Answer, freshId, type PlantToSend, postPlant } from '../../harness/api/post-plant.ts';
+import { token } from '../../harness/api/tokens.ts';
+import { type MongoProxy, mongoProxy } from '../../harness/network/mongo-proxy.ts';
+import { testEnvironment } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 /** The API answers within 4 s, whatever happens to its database. On a busy machine the answer is noticed later. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { freshId } from '../../harness/post-plant.ts';
+import { freshId } from '../../harness/api/post-plant.ts';
 import { create, disturbedApi, outcomeOf } from './disturbed-api.ts';
 
 const api = disturbedApi();

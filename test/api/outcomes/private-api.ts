@@ -1,10 +1,10 @@
 import { type Collection, MongoClient } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
 import type { PlantDocument } from '../../../packages/contracts/src/plant-document.ts';
-import { type Replica, startReplica } from '../../harness/api.ts';
-import { freshId } from '../../harness/post-plant.ts';
-import { type PrivateServer, privateMongod } from '../../harness/private-servers.ts';
-import { testEnvironment, testQueue } from '../../harness/servers.ts';
+import { type Replica, startReplica } from '../../harness/api/api.ts';
+import { freshId } from '../../harness/api/post-plant.ts';
+import { type PrivateServer, privateMongod } from '../../harness/servers/private-servers.ts';
+import { testEnvironment, testQueue } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { create } from './disturbed-api.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { freshId } from '../../harness/post-plant.ts';
+import { freshId } from '../../harness/api/post-plant.ts';
 import { create, outcomeOf } from './disturbed-api.ts';
 import { privateApi } from './private-api.ts';
 

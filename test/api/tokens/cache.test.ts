@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { freshId, postPlant } from '../../harness/post-plant.ts';
-import { inSeconds, token } from '../../harness/tokens.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { freshId, postPlant } from '../../harness/api/post-plant.ts';
+import { inSeconds, token } from '../../harness/api/tokens.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 const strict = apiUnderTest({ AUTH_CLOCK_TOLERANCE_S: '0' });

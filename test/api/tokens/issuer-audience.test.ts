@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../harness/api.ts';
-import { freshId, postPlant } from '../../harness/post-plant.ts';
-import { token } from '../../harness/tokens.ts';
+import { apiUnderTest } from '../../harness/api/api.ts';
+import { freshId, postPlant } from '../../harness/api/post-plant.ts';
+import { token } from '../../harness/api/tokens.ts';
 
 const iss = 'https://issuer.test';
 const aud = 'https://plants.test';

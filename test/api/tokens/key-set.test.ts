@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Replica, startReplica } from '../../harness/api.ts';
-import { type IssuerKey, issuerKey, type JwksIssuer, jwksIssuer } from '../../harness/jwks-issuer.ts';
-import { freshId, postPlant } from '../../harness/post-plant.ts';
-import { testEnvironment } from '../../harness/servers.ts';
-import { inSeconds, token, unsigned } from '../../harness/tokens.ts';
+import { type Replica, startReplica } from '../../harness/api/api.ts';
+import { type IssuerKey, issuerKey, type JwksIssuer, jwksIssuer } from '../../harness/api/jwks-issuer.ts';
+import { freshId, postPlant } from '../../harness/api/post-plant.ts';
+import { inSeconds, token, unsigned } from '../../harness/api/tokens.ts';
+import { testEnvironment } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
 const { AUTH_SECRET: _secret, ...servers } = testEnvironment();

@@ -1,9 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type ApiUnderTest, apiUnderTest } from '../../harness/api.ts';
-import { issuerKey } from '../../harness/jwks-issuer.ts';
-import { freshId, postPlant } from '../../harness/post-plant.ts';
-import { inSeconds, type SigningAlgorithm, type TokenParts, token, unsigned } from '../../harness/tokens.ts';
+import { type ApiUnderTest, apiUnderTest } from '../../harness/api/api.ts';
+import { issuerKey } from '../../harness/api/jwks-issuer.ts';
+import { freshId, postPlant } from '../../harness/api/post-plant.ts';
+import {
+  inSeconds,
+  type SigningAlgorithm,
+  type TokenParts,
+  token,
+  unsigned,
+} from '../../harness/api/tokens.ts';
 
 const status = async (api: ApiUnderTest, accessToken: string) => {
   const { status, body } = await postPlant(api.url, { id: freshId(), name: 'a' }, { accessToken });

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { readApiConfig } from '../../../services/api/src/config.ts';
-import { launchService } from '../../harness/program.ts';
-import { TEST_SECRET } from '../../harness/tokens.ts';
+import { TEST_SECRET } from '../../harness/api/tokens.ts';
+import { launchService } from '../../harness/processes/program.ts';
 
 const addresses = { MONGODB_URL: 'mongodb://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' };
 const read = (environment: Record<string, string>) => readApiConfig({ ...addresses, ...environment });

@@ -1,4 +1,4 @@
-import { createMongoClient } from '@plant-store/platform/mongo';
+import { createMongoClient } from '@plant-store/platform/mongo/mongo';
 import { ObjectId } from 'mongodb';
 import type { Creation } from '../../../services/api/src/domain/creation.ts';
 import { mongoPlants } from '../../../services/api/src/storage/mongo-plants.ts';

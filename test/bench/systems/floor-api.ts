@@ -1,7 +1,7 @@
 /** Our own API with a store that answers at once: what HTTP, token, validation and group commit cost by themselves. */
-import { createBatcher } from '@plant-store/platform/batcher';
-import { createLogger } from '@plant-store/platform/logger';
-import { createRegistry } from '@plant-store/platform/metrics';
+import { createBatcher } from '@plant-store/platform/concurrency/batcher';
+import { createLogger } from '@plant-store/platform/process/logger';
+import { createRegistry } from '@plant-store/platform/process/metrics';
 import { readApiConfig } from '../../../services/api/src/config.ts';
 import { createPlant } from '../../../services/api/src/domain/create-plant.ts';
 import { groupCommit } from '../../../services/api/src/domain/group-commit.ts';

@@ -5,7 +5,7 @@ import { freePort } from '@plant-store/local/servers/free-port';
 import { startMongod } from '@plant-store/local/servers/mongod';
 import { startRedis } from '@plant-store/local/servers/redis-server';
 import type { ServerProcess } from '@plant-store/local/servers/server-process';
-import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { createSigner } from 'fast-jwt';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';

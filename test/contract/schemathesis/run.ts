@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { launch } from '../../harness/launch.ts';
+import { launch } from '../../harness/processes/launch.ts';
 import { installedSchemathesis } from './installation.ts';
 
 const CONFIGURATION = join(import.meta.dirname, 'schemathesis.toml');

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { freshId, plantJson } from '../../harness/post-plant.ts';
-import { token } from '../../harness/tokens.ts';
+import { freshId, plantJson } from '../../harness/api/post-plant.ts';
+import { token } from '../../harness/api/tokens.ts';
 
 /** What became of one create, with its times by `performance.now()`. Status 0: the connection was cut. */
 export type Outcome = { id: bigint; status: number; error?: number; began: number; ended: number };

@@ -1,6 +1,6 @@
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { describe, expect, test } from 'vitest';
-import { type RawAnswer, type RawConnection, rawConnection } from '../../harness/raw-http.ts';
+import { type RawAnswer, type RawConnection, rawConnection } from '../../harness/network/raw-http.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';

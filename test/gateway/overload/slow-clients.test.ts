@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rawConnection } from '../../harness/raw-http.ts';
+import { rawConnection } from '../../harness/network/raw-http.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream, type Upstream } from '../harness/upstream.ts';
 

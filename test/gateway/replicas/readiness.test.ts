@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiUnderTest, startReplica } from '../../harness/api.ts';
-import { type Program, startProgram } from '../../harness/program.ts';
+import { apiUnderTest, startReplica } from '../../harness/api/api.ts';
+import { type Program, startProgram } from '../../harness/processes/program.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';

@@ -3,8 +3,8 @@ import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Program, startProgram } from '../../harness/program.ts';
-import { testDatabase, testEnvironment, testQueue } from '../../harness/servers.ts';
+import { type Program, startProgram } from '../../harness/processes/program.ts';
+import { testDatabase, testEnvironment, testQueue } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import {
   type AccessLine,

@@ -1,6 +1,6 @@
 import { freePort } from '@plant-store/local/servers/free-port';
 import { describe, expect, test } from 'vitest';
-import { exchange } from '../../harness/raw-http.ts';
+import { exchange } from '../../harness/network/raw-http.ts';
 import { installedNginx, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';
 

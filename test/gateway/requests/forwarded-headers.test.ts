@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange, rawConnection } from '../../harness/raw-http.ts';
+import { exchange, rawConnection } from '../../harness/network/raw-http.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { type Seen, startUpstream, type Upstream } from '../harness/upstream.ts';
 

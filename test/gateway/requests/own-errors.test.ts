@@ -1,6 +1,6 @@
 import { type ErrorName, errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange, type RawAnswer } from '../../harness/raw-http.ts';
+import { exchange, type RawAnswer } from '../../harness/network/raw-http.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream, type Upstream } from '../harness/upstream.ts';
 

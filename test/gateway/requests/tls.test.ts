@@ -7,7 +7,7 @@ import { json } from 'node:stream/consumers';
 import { connect as connectTls, type SecureVersion } from 'node:tls';
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exchange } from '../../harness/raw-http.ts';
+import { exchange } from '../../harness/network/raw-http.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { type Certificate, makeCertificate } from '../harness/certificate.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';

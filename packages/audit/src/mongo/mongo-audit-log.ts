@@ -1,6 +1,6 @@
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
-import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
-import { partialInsert } from '@plant-store/platform/mongo-failures';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo/mongo';
+import { partialInsert } from '@plant-store/platform/mongo/mongo-failures';
 import type { Binary, ClientSession, MongoClient } from 'mongodb';
 import { type ChainHead, GENESIS } from '../ledger/audit-block.ts';
 import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';

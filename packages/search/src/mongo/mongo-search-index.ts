@@ -1,6 +1,6 @@
 import { PLANT_SEARCH } from '@plant-store/contracts/plant-document';
-import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
-import { partialInsert } from '@plant-store/platform/mongo-failures';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo/mongo';
+import { partialInsert } from '@plant-store/platform/mongo/mongo-failures';
 import type { MongoClient } from 'mongodb';
 import type { SearchEntry } from '../search-entry.ts';
 

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { within } from '@plant-store/platform/within';
+import { within } from '@plant-store/platform/concurrency/within';
 
 /** Longer than the gateway keeps an idle connection (2 s): by then it has closed ours, or was told to. */
 const CLIENTS_CLOSE_MS_MAX = 2_200;

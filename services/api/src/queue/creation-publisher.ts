@@ -6,7 +6,7 @@ import {
   type PendingCommit,
   type PLANTS_CREATED,
 } from '@plant-store/contracts/creation-job';
-import { lazyQueue } from '@plant-store/platform/lazy-queue';
+import { lazyQueue } from '@plant-store/platform/redis/lazy-queue';
 import type { Redis } from 'ioredis';
 
 /** Commits of this long share a job: a job costs API, Redis and worker about as much CPU as storing ten plants does. */

@@ -1,6 +1,6 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
-import { failedBeforeSending } from '@plant-store/platform/mongo-errors';
-import { within } from '@plant-store/platform/within';
+import { within } from '@plant-store/platform/concurrency/within';
+import { failedBeforeSending } from '@plant-store/platform/mongo/mongo-errors';
 import { Binary, type Collection, type Db, type MongoClient, ObjectId } from 'mongodb';
 import type { Creation } from '../domain/creation.ts';
 import type { Commit, InsertReport, PlantStore, StoredPlant } from '../domain/plant-store.ts';

@@ -6,7 +6,7 @@ import {
   issuerKey,
   type JwksIssuer,
   jwksIssuer,
-} from '../../../../test/harness/jwks-issuer.ts';
+} from '../../../../test/harness/api/jwks-issuer.ts';
 import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { type JwksKeys, jwksKeys } from './jwks.ts';
 

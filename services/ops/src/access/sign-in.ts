@@ -1,6 +1,6 @@
 import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
-import type { Logger } from '@plant-store/platform/logger';
+import type { Logger } from '@plant-store/platform/process/logger';
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { Refusal } from '../http/failures.ts';
 import { wantsPage } from '../http/requests.ts';

@@ -7,7 +7,7 @@ import type { Redis } from 'ioredis';
 import { Refusal } from '../http/failures.ts';
 import { isSafe } from '../http/requests.ts';
 import { boardContentSecurity } from '../http/security-headers.ts';
-import { JOB_STATES } from '../status/queue-status.ts';
+import { JOB_STATES } from '../status/reading/queue-status.ts';
 import { boardAppearance } from './board-appearance.ts';
 import { BoardQueue } from './board-queue.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commonSettings } from '@plant-store/platform/common-settings';
-import { readEnvironment } from '@plant-store/platform/configuration';
-import { createMongoClient, databaseName } from '@plant-store/platform/mongo';
+import { commonSettings } from '@plant-store/platform/configuration/common-settings';
+import { readEnvironment } from '@plant-store/platform/configuration/configuration';
+import { createMongoClient, databaseName } from '@plant-store/platform/mongo/mongo';
 import { str } from 'envalid';
 import type { Db, MongoClient } from 'mongodb';
 import { CommandError } from './failures.ts';

@@ -5,8 +5,8 @@ import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes } from '@plant-store/contracts/indexes';
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
-import type { Logger } from '@plant-store/platform/logger';
-import { ensureIndexes } from '@plant-store/platform/mongo-indexes';
+import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
+import type { Logger } from '@plant-store/platform/process/logger';
 import { type MongoClient, ObjectId } from 'mongodb';
 
 /** An operator's action, or attempt, before it has its place in the audit log. */

@@ -1,5 +1,5 @@
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
-import type { Logger } from '@plant-store/platform/logger';
+import type { Logger } from '@plant-store/platform/process/logger';
 import type { Redis } from 'ioredis';
 import type { OperatorAudit } from './operator-audit.ts';
 import { readPause } from './pause-record.ts';

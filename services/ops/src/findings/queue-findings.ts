@@ -1,5 +1,5 @@
 import { age, count } from '../status/figures.ts';
-import type { QueueStatus } from '../status/queue-status.ts';
+import type { QueueStatus } from '../status/reading/queue-status.ts';
 import type { Rule } from './finding.ts';
 
 /** Creations are promised to be indexed and audited within a minute of recovery. */

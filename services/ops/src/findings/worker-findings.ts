@@ -1,5 +1,5 @@
 import { age, count } from '../status/figures.ts';
-import type { WorkerStatus } from '../status/worker-status.ts';
+import type { WorkerStatus } from '../status/reading/worker-status.ts';
 import type { Finding, Rule } from './finding.ts';
 
 /** A worker replaces its own connection after 10 s without progress; this long means that it did not help. */

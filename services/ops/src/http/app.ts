@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from '@plant-store/platform/logger';
+import type { Logger } from '@plant-store/platform/process/logger';
 import type { Queue } from 'bullmq';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';

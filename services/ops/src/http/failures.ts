@@ -1,4 +1,4 @@
-import type { Logger } from '@plant-store/platform/logger';
+import type { Logger } from '@plant-store/platform/process/logger';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { signedInUser } from '../access/sessions.ts';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { mongoLedger } from '@plant-store/audit/mongo/mongo-ledger';
 import { searchIndexes } from '@plant-store/contracts/indexes';
 import { PLANT_SEARCH, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
-import { partialInsert } from '@plant-store/platform/mongo-failures';
+import { partialInsert } from '@plant-store/platform/mongo/mongo-failures';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
 import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';

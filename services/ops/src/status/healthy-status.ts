@@ -1,7 +1,7 @@
-import type { DatabaseStatus } from './database-status.ts';
-import type { QueueStatus } from './queue-status.ts';
+import type { DatabaseStatus } from './reading/database-status.ts';
+import type { QueueStatus } from './reading/queue-status.ts';
+import type { WorkerStatus } from './reading/worker-status.ts';
 import type { SystemStatus } from './status.ts';
-import type { WorkerStatus } from './worker-status.ts';
 
 /** A system at rest in which nothing is wrong: what unit tests of the console change one thing of. */
 export const healthyDatabase: DatabaseStatus = {

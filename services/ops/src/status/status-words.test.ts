@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createDiagnosis } from '../findings/diagnose.ts';
 import type { Pace } from '../monitor/pace.ts';
-import type { DatabaseStatus } from './database-status.ts';
 import { healthyDatabase, healthyQueue, healthyStatus, healthyWorker } from './healthy-status.ts';
-import type { QueueStatus } from './queue-status.ts';
+import type { DatabaseStatus } from './reading/database-status.ts';
+import type { QueueStatus } from './reading/queue-status.ts';
 import type { SystemStatus } from './status.ts';
 import { statusWords } from './status-words.ts';
 

@@ -2,10 +2,10 @@ import type { LastingFinding } from '../findings/diagnose.ts';
 import { BEHIND_MS } from '../findings/queue-findings.ts';
 import type { Observation } from '../monitor/monitor.ts';
 import type { Pace } from '../monitor/pace.ts';
-import type { DatabaseStatus } from './database-status.ts';
 import { age, count } from './figures.ts';
-import type { QueueStatus } from './queue-status.ts';
-import type { WorkerState, WorkerStatus } from './worker-status.ts';
+import type { DatabaseStatus } from './reading/database-status.ts';
+import type { QueueStatus } from './reading/queue-status.ts';
+import type { WorkerState, WorkerStatus } from './reading/worker-status.ts';
 
 /** How worried to be: all well, work in hand, less than promised, or not doing its job. */
 type Level = 'good' | 'busy' | 'warn' | 'bad';

@@ -1,12 +1,12 @@
-import type { Logger } from '@plant-store/platform/logger';
-import { within } from '@plant-store/platform/within';
+import { within } from '@plant-store/platform/concurrency/within';
+import type { Logger } from '@plant-store/platform/process/logger';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Db } from 'mongodb';
-import { createDatabaseReader, type DatabaseStatus, databaseFault } from './database-status.ts';
-import { rememberFailedCommits } from './failed-commits.ts';
-import { type QueueStatus, readQueue } from './queue-status.ts';
-import { createRedisReader, type RedisStatus } from './redis-status.ts';
+import { createDatabaseReader, type DatabaseStatus, databaseFault } from './reading/database-status.ts';
+import { rememberFailedCommits } from './reading/failed-commits.ts';
+import { type QueueStatus, readQueue } from './reading/queue-status.ts';
+import { createRedisReader, type RedisStatus } from './reading/redis-status.ts';
 
 /** The system at one moment; what gives no answer is undefined. */
 export type SystemStatus = {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CREATIONS_QUEUE, type CreationJobData, readCreationJob } from '@plant-store/contracts/creation-job';
-import { refusalOf } from '@plant-store/platform/redis';
+import { refusalOf } from '@plant-store/platform/redis/redis';
 import { UnrecoverableError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { CreationWorker } from './keep-working.ts';

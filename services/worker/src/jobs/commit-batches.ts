@@ -1,5 +1,5 @@
 import type { PendingCommit } from '@plant-store/contracts/creation-job';
-import { type Batcher, createBatcher } from '@plant-store/platform/batcher';
+import { type Batcher, createBatcher } from '@plant-store/platform/concurrency/batcher';
 import type { PoisonPlant } from './pending-plants.ts';
 import { type CommitReport, type ProcessingDeps, processCommits } from './process-commits.ts';
 

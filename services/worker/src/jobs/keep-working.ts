@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { QueueStatus } from '@plant-store/platform/queue-status';
+import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
 
 /** Between two looks at the queue. */
 const WATCH_MS = 2_500;

@@ -6,8 +6,8 @@ import {
   type PLANTS_CREATED,
   readCreationJob,
 } from '@plant-store/contracts/creation-job';
-import { lazyQueue } from '@plant-store/platform/lazy-queue';
-import { readQueueStatus } from '@plant-store/platform/queue-status';
+import { lazyQueue } from '@plant-store/platform/redis/lazy-queue';
+import { readQueueStatus } from '@plant-store/platform/redis/queue-status';
 import { ErrorCode } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { CreationQueue } from './creation-queue.ts';

@@ -1,5 +1,5 @@
 import type { PendingCommit } from '@plant-store/contracts/creation-job';
-import type { QueueStatus } from '@plant-store/platform/queue-status';
+import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
 
 /** The queue of creation jobs, seen from the worker's side. Every function throws while Redis is away. */
 export type CreationQueue = {

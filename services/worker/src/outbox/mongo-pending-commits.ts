@@ -1,6 +1,6 @@
 import { PENDING_COMMITS } from '@plant-store/contracts/indexes';
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
-import { OPERATION_MS_MAX } from '@plant-store/platform/mongo';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo/mongo';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { PendingCommits } from './pending-commits.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { apiUnderTest } from '../../../harness/api.ts';
-import { exchange } from '../../../harness/raw-http.ts';
+import { apiUnderTest } from '../../../harness/api/api.ts';
+import { exchange } from '../../../harness/network/raw-http.ts';
 import { render } from '../../corpus/case.ts';
 import { corpusTests } from '../../corpus/corpus-tests.ts';
 import { refusedKeys } from '../../corpus/idempotency-keys.ts';

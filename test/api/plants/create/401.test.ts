@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { apiUnderTest } from '../../../harness/api.ts';
+import { apiUnderTest } from '../../../harness/api/api.ts';
 import { acceptedTokens, missingTokens, rejectedTokens } from '../../corpus/access-tokens.ts';
 import { corpusTests } from '../../corpus/corpus-tests.ts';
 

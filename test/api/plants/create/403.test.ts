@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../../harness/api.ts';
-import { freshId } from '../../../harness/post-plant.ts';
-import { exchange } from '../../../harness/raw-http.ts';
-import { expectRefusal } from '../../../harness/refusal.ts';
-import { token } from '../../../harness/tokens.ts';
+import { apiUnderTest } from '../../../harness/api/api.ts';
+import { freshId } from '../../../harness/api/post-plant.ts';
+import { expectRefusal } from '../../../harness/api/refusal.ts';
+import { token } from '../../../harness/api/tokens.ts';
+import { exchange } from '../../../harness/network/raw-http.ts';
 import { render } from '../../corpus/case.ts';
 
 const api = apiUnderTest({ AUTH_SCOPE: 'plants:write' });

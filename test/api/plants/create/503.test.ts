@@ -1,11 +1,11 @@
 import { freePort } from '@plant-store/local/servers/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Replica, startReplica } from '../../../harness/api.ts';
-import { type MongoProxy, mongoProxy } from '../../../harness/mongo-proxy.ts';
-import { freshId } from '../../../harness/post-plant.ts';
-import { exchange } from '../../../harness/raw-http.ts';
-import { expectRefusal } from '../../../harness/refusal.ts';
-import { testEnvironment } from '../../../harness/servers.ts';
+import { type Replica, startReplica } from '../../../harness/api/api.ts';
+import { freshId } from '../../../harness/api/post-plant.ts';
+import { expectRefusal } from '../../../harness/api/refusal.ts';
+import { type MongoProxy, mongoProxy } from '../../../harness/network/mongo-proxy.ts';
+import { exchange } from '../../../harness/network/raw-http.ts';
+import { testEnvironment } from '../../../harness/servers/servers.ts';
 import { waitFor } from '../../../harness/wait-for.ts';
 import { render } from '../../corpus/case.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { apiUnderTest, startReplica } from '../../../harness/api.ts';
-import { mongoProxy } from '../../../harness/mongo-proxy.ts';
-import { freshId, type PlantToSend, type PostOptions, postPlant } from '../../../harness/post-plant.ts';
-import { token } from '../../../harness/tokens.ts';
+import { apiUnderTest, startReplica } from '../../../harness/api/api.ts';
+import { freshId, type PlantToSend, type PostOptions, postPlant } from '../../../harness/api/post-plant.ts';
+import { token } from '../../../harness/api/tokens.ts';
+import { mongoProxy } from '../../../harness/network/mongo-proxy.ts';
 
 const api = apiUnderTest();
 const asNeighbour = { accessToken: token({ claims: { sub: 'neighbour' } }) };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { apiUnderTest, type Replica, startReplica } from '../../../harness/api.ts';
-import { type MongoProxy, mongoProxy } from '../../../harness/mongo-proxy.ts';
-import { freshId, plantJson, postPlant } from '../../../harness/post-plant.ts';
-import { rawConnection } from '../../../harness/raw-http.ts';
+import { apiUnderTest, type Replica, startReplica } from '../../../harness/api/api.ts';
+import { freshId, plantJson, postPlant } from '../../../harness/api/post-plant.ts';
+import { type MongoProxy, mongoProxy } from '../../../harness/network/mongo-proxy.ts';
+import { rawConnection } from '../../../harness/network/raw-http.ts';
 import { render } from '../../corpus/case.ts';
 
 const KEY = 'the-key-of-this-file';

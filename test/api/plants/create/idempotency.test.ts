@@ -1,14 +1,14 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { apiUnderTest, startReplica } from '../../../harness/api.ts';
+import { apiUnderTest, startReplica } from '../../../harness/api/api.ts';
 import {
   type Answer,
   freshId,
   type PlantToSend,
   type PostOptions,
   postPlant,
-} from '../../../harness/post-plant.ts';
-import { token } from '../../../harness/tokens.ts';
+} from '../../../harness/api/post-plant.ts';
+import { token } from '../../../harness/api/tokens.ts';
 
 const api = apiUnderTest();
 const key = '8e03978e-40d5-43dd-bc93-6894a57f9324';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { apiUnderTest } from '../../../harness/api.ts';
-import { freshId, postPlant } from '../../../harness/post-plant.ts';
+import { apiUnderTest } from '../../../harness/api/api.ts';
+import { freshId, postPlant } from '../../../harness/api/post-plant.ts';
 
 const api = apiUnderTest();
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Binary, ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { apiUnderTest, startReplica } from '../../../harness/api.ts';
-import { mongoProxy } from '../../../harness/mongo-proxy.ts';
-import { freshId, plantJson, postPlant } from '../../../harness/post-plant.ts';
-import { token } from '../../../harness/tokens.ts';
+import { apiUnderTest, startReplica } from '../../../harness/api/api.ts';
+import { freshId, plantJson, postPlant } from '../../../harness/api/post-plant.ts';
+import { token } from '../../../harness/api/tokens.ts';
+import { mongoProxy } from '../../../harness/network/mongo-proxy.ts';
 
 const api = apiUnderTest({ INSTANCE: 'api-7' });
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,0 +1,77 @@
+import { Redis, type RedisOptions } from 'ioredis';
+import { ConfigurationError } from '../configuration/configuration.ts';
+import type { Logger } from '../process/logger.ts';
+import { outageLog } from '../process/outage-log.ts';
+
+const RECONNECT_MS_MAX = 1_000;
+const retryStrategy = (attempt: number) => Math.min(attempt * 50, RECONNECT_MS_MAX);
+
+/**
+ * Why Redis refuses a write. Redis 7 begins its message with the code; Redis 6.2 puts a script's error into a sentence
+ * ("ERR Error running script … -OOM command not allowed …").
+ */
+export function refusalOf(error: Error): 'full' | 'read-only' | undefined {
+  if (/(?:^|-)OOM /.test(error.message)) return 'full';
+  if (/(?:^|-)READONLY /.test(error.message)) return 'read-only';
+  return undefined;
+}
+
+/** After a failover an old primary refuses writes: drop the connection and ask again. */
+const reconnectOnError = (error: Error): 1 | false => (refusalOf(error) === 'read-only' ? 1 : false);
+
+/**
+ * For whoever must never wait for Redis: a command fails at once while Redis is away and after 2 s when it hangs.
+ * It may still be delivered later: every job may come late or twice.
+ */
+export const producerConnection = {
+  enableOfflineQueue: false,
+  commandTimeout: 2_000,
+  connectTimeout: 1_000,
+  maxRetriesPerRequest: 0,
+  retryStrategy,
+  reconnectOnError,
+} as const satisfies RedisOptions;
+
+/** For BullMQ workers, whose blocking reads must wait through any outage (BullMQ requires the null). */
+export const workerConnection = {
+  maxRetriesPerRequest: null,
+  connectTimeout: 1_000,
+  retryStrategy,
+  reconnectOnError,
+} as const satisfies RedisOptions;
+
+/**
+ * Connects in the background and reconnects for ever; an outage is logged once, not at each attempt.
+ * @throws ConfigurationError when the address is no Redis URL.
+ */
+export function createRedis(url: string, options: Omit<RedisOptions, 'replyMapping'>, logger: Logger): Redis {
+  if (!/^rediss?:\/\//.test(url))
+    throw new ConfigurationError(['REDIS_URL must begin with redis:// or rediss://']);
+  const redis = new Redis(url, options);
+  const outage = outageLog(logger, {
+    began: 'redis is unreachable: creations are published later',
+    ended: 'redis is back',
+  });
+  redis.on('error', outage.fails);
+  redis.on('ready', outage.works);
+  return redis;
+}
+
+/**
+ * What would let Redis drop waiting jobs, in words for the operator; nothing is lost by it, since the relay
+ * publishes them again. Settings that cannot be read (managed services forbid CONFIG) are no fault.
+ */
+export async function redisMisconfigurations(redis: Redis): Promise<string[]> {
+  const faults: string[] = [];
+  const setting = async (name: string) => {
+    const reply = (await redis.config('GET', name).catch(() => [])) as string[];
+    return reply[1];
+  };
+  const eviction = await setting('maxmemory-policy');
+  if (eviction !== undefined && eviction !== 'noeviction') {
+    faults.push(`maxmemory-policy is ${eviction}: set it to noeviction, or waiting jobs are evicted`);
+  }
+  const appendOnly = await setting('appendonly');
+  if (appendOnly === 'no') faults.push('appendonly is no: set it to yes, or a restart loses waiting jobs');
+  return faults;
+}

@@ -1,0 +1,78 @@
+import { readHeartbeats, type SeenHeartbeat } from '@plant-store/platform/redis/heartbeats';
+import type { Redis } from 'ioredis';
+
+/** Five reports missed: the process hangs, is stopped, or has lost its connection to Redis. */
+const SILENT_MS = 10_000;
+const STARTS_COUNTED_MS = 5 * 60_000;
+
+/**
+ * `working`: it has jobs in hand. `idle`: it reports and has none. `silent`: connected, but it reports no longer.
+ * `gone`: neither; it ended without saying so.
+ */
+export type WorkerState = 'working' | 'idle' | 'silent' | 'gone';
+
+export type WorkerStatus = {
+  name: string;
+  version: string;
+  state: WorkerState;
+  upMs: number;
+  jobsInHand: number;
+  batches: number;
+  /** Since the last batch it reported, or since its start when there was none. */
+  sinceProgressMs: number;
+  /** Since its last report. */
+  sinceReportMs: number;
+  /** How often a process of this name started within the last 5 minutes. */
+  recentStarts: number;
+};
+
+/**
+ * Every worker that reports, or is missed, by name.
+ * @param clients the queue's workers as Redis lists their connections
+ * @throws when Redis does not answer
+ */
+export async function readWorkers(
+  redis: Redis,
+  prefix: string,
+  clients: readonly Record<string, string>[],
+): Promise<WorkerStatus[]> {
+  const heartbeats = await readHeartbeats(redis, prefix);
+  const connected = new Set(clients.map((client) => client['rawname']?.split(':w:')[1]));
+  return workersOf(heartbeats, (name) => connected.has(name.replace(/\s/g, '-')));
+}
+
+export function workersOf(
+  heartbeats: readonly SeenHeartbeat[],
+  isConnected: (name: string) => boolean,
+): WorkerStatus[] {
+  const byName = Map.groupBy(heartbeats, ({ name }) => name);
+  const workers = [...byName.values()].flatMap((processes) => {
+    const recentStarts = processes.filter(({ upMs, ageMs }) => upMs + ageMs <= STARTS_COUNTED_MS).length;
+    return current(processes).map((process) => statusOf(process, isConnected(process.name), recentStarts));
+  });
+  return workers.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+}
+
+/** The processes of one name that run; when none does, the last, unless it ended in order. */
+function current(processes: readonly SeenHeartbeat[]): SeenHeartbeat[] {
+  const running = processes.filter(({ ended, ageMs }) => !ended && ageMs <= SILENT_MS);
+  if (running.length > 0) return running;
+  const last = processes.reduce((latest, process) => (process.ageMs < latest.ageMs ? process : latest));
+  return last.ended ? [] : [last];
+}
+
+function statusOf(heartbeat: SeenHeartbeat, connected: boolean, recentStarts: number): WorkerStatus {
+  const { name, version, upMs, jobsInHand, batches, sinceBatchMs, ageMs } = heartbeat;
+  const alive = jobsInHand > 0 ? 'working' : 'idle';
+  return {
+    name,
+    version,
+    state: ageMs <= SILENT_MS ? alive : connected ? 'silent' : 'gone',
+    upMs: upMs + ageMs,
+    jobsInHand,
+    batches,
+    sinceProgressMs: (sinceBatchMs ?? upMs) + ageMs,
+    sinceReportMs: ageMs,
+    recentStarts,
+  };
+}
