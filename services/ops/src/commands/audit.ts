@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Anchor, readAnchor } from '@plant-store/audit/ledger/anchor';
 import { type AnchorKeys, readPublicKeys } from '@plant-store/audit/ledger/anchor-keys';
 import { mongoLedger } from '@plant-store/audit/mongo/mongo-ledger';
@@ -48,16 +46,16 @@ function verifyCommand(): Command {
     )
     .option('--json', 'the answer as JSON')
     .action(async ({ anchors, since, key, json }: VerifyOptions) => {
-      await using open = await openDatabase();
-      const keys = await publicKeys(key, open);
-      if (keys.size === 0 && (await mongoLedger(open.database).lastAnchor()) !== undefined) {
+      await using opened = await openDatabase();
+      const keys = await publicKeys(key, opened);
+      if (keys.size === 0 && (await mongoLedger(opened.database).lastAnchor()) !== undefined) {
         throw new CommandError('anchors are signed: name the public key with --key');
       }
       const started = performance.now();
       let verification: Verification;
       {
         using progress = createProgress();
-        verification = await verifyLog(open.database, {
+        verification = await verifyLog(opened.database, {
           keys,
           ...(anchors && { shipped: await shippedAnchors(anchors) }),
           ...(since && { since }),
@@ -102,8 +100,8 @@ function proveCommand(): Command {
     )
     .requiredOption('--id <id>', 'the id of the plant', plantId)
     .action(async ({ id }: { id: bigint }) => {
-      await using open = await openDatabase();
-      const answer = await provePlant(open.database, id);
+      await using opened = await openDatabase();
+      const answer = await provePlant(opened.database, id);
       if (answer.outcome === 'proof') return printJson(answer.proof);
       const reasons = {
         'no plant': `there is no plant ${id}`,
@@ -180,16 +178,15 @@ function parsed(text: string, file: string): unknown {
 
 /** Other lines are passed over: anchors on standard output come among the log. */
 async function shippedAnchors(file: string): Promise<AsyncIterable<Anchor>> {
-  const input = createReadStream(file);
-  await new Promise((resolve, reject) => {
-    input.once('open', resolve);
-    input.once('error', () => reject(new CommandError(`${file} cannot be read`)));
+  const handle = await open(file).catch(() => {
+    throw new CommandError(`${file} cannot be read`);
   });
-  return anchorLines(createInterface({ input }));
+  return anchorLines(handle);
 }
 
-async function* anchorLines(lines: AsyncIterable<string>): AsyncIterable<Anchor> {
-  for await (const line of lines) {
+/** Begins to read when it is first asked for: readline drops what it reads before somebody iterates. */
+async function* anchorLines(handle: FileHandle): AsyncIterable<Anchor> {
+  for await (const line of handle.readLines()) {
     const anchor = readAnchor(jsonOf(line));
     if (anchor !== undefined) yield anchor;
   }
