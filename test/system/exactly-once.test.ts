@@ -15,7 +15,7 @@ const mongo = new MongoClient(database.url, { useBigInt64: true });
 const programs: Program[] = [];
 
 beforeAll(async () => {
-  const environment = testEnvironment({ mongodbUrl: database.url, queue });
+  const environment = { ...testEnvironment({ mongodbUrl: database.url, queue }), DRAIN_MS: '0' };
   for (const service of ['api', 'worker'] as const) programs.push(await startProgram(service, environment));
 });
 afterAll(async () => {

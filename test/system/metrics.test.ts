@@ -27,6 +27,7 @@ beforeAll(async () => {
     ...testEnvironment({ mongodbUrl: database.url, queue }),
     OPS_USERS: 'vera:viewer:looking-glass-house',
     OPS_PORT: '0',
+    DRAIN_MS: '0',
   };
   exported = new Map();
   for (const service of services) {

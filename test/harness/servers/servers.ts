@@ -50,7 +50,6 @@ export function testEnvironment({
     REDIS_URL: queue.url,
     QUEUE_PREFIX: queue.prefix,
     AUTH_SECRET: TEST_SECRET,
-    DRAIN_MS: '0',
   };
 }
 
