@@ -2,7 +2,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keepAnchoring } from '@plant-store/audit/anchoring/keep-anchoring';
-import { anchorHash, isSignedBy, readAnchor } from '@plant-store/audit/ledger/anchor';
+import { anchorHash, canonicalAnchor, isSignedBy, readAnchor } from '@plant-store/audit/ledger/anchor';
 import { mongoAnchors } from '@plant-store/audit/mongo/mongo-anchors';
 import { expect, test } from 'vitest';
 import { anchorOutput } from '../../services/worker/src/anchor-output.ts';
@@ -32,6 +32,7 @@ test('an anchor holds all heads, counts the entries and follows the one before i
   for (const made of [first, second]) {
     const [[id, key]] = [...keys] as [[string, never]];
     expect(made.key).toBe(id);
+    expect(JSON.parse(canonicalAnchor(made))).toEqual(made);
     expect(isSignedBy(made, key)).toBe(true);
     expect(isSignedBy({ ...made, entries: made.entries + 1 }, key)).toBe(false);
   }

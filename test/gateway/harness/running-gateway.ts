@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +7,7 @@ import {
   gatewayCommand,
   nginxVersion,
 } from '../../../deploy/gateway/gateway-command.ts';
+import { launch } from '../../harness/processes/launch.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import type { MemoryGroup } from './memory-group.ts';
 
@@ -85,44 +84,40 @@ async function tryStart({
     memory === undefined
       ? [command, ...args]
       : ['sh', '-c', `${memory.join}; exec "$@"`, 'sh', command, ...args];
-  const child = spawn(program, parameters, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const nginx = launch(program, parameters, { environment: env });
+  let hasEnded = false;
+  const ended = nginx.ended.then(({ code }) => {
+    hasEnded = true;
+    return code;
   });
-  let errors = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors += chunk;
-  });
-  const ended = once(child, 'close').then(() => child.exitCode);
   const internalUrl = `http://${host}:${internalPort}`;
 
   const end = async () => {
-    child.kill(stopSignal);
-    const drained = setTimeout(() => child.kill('SIGTERM'), DRAIN_MS_MAX);
+    nginx.signal(stopSignal);
+    const drained = setTimeout(() => nginx.signal('SIGTERM'), DRAIN_MS_MAX);
     await ended;
     clearTimeout(drained);
     await rm(directory, { recursive: true });
   };
   const state = await waitFor(
     async () => {
-      if (child.exitCode !== null) return 'ended';
+      if (hasEnded) return 'ended';
       return (await fetch(`${internalUrl}/livez`)).ok && 'serving';
     },
     { withinMs: READY_MS_MAX, what: 'the gateway serves' },
   );
   if (state === 'ended') {
-    await ended;
     await rm(directory, { recursive: true });
-    return errors;
+    return nginx.stderr();
   }
   return {
     port,
     tlsPort,
     url: `http://${host}:${port}`,
     internalUrl,
-    signal: (signal) => child.kill(signal),
+    signal: nginx.signal,
     ended,
-    errors: () => errors,
+    errors: nginx.stderr,
     accessLog: (enough) =>
       waitFor(
         async () => {

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { launch } from '../../harness/processes/launch.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 
+const START_MS_MAX = 20_000;
 const main = fileURLToPath(new URL('upstream-main.ts', import.meta.url));
 
 /** What the upstream tells of a request that reached it. */
@@ -39,23 +39,17 @@ export type Upstream = AsyncDisposable & {
  * @param backlog connections that wait while nobody accepts them; the system drops those beyond.
  */
 export async function startUpstream({ port = 0, backlog = 4_096 } = {}): Promise<Upstream> {
-  const child = spawn(process.execPath, [main], {
-    env: { ...process.env, PORT: String(port), BACKLOG: String(backlog) },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const environment = { PORT: String(port), BACKLOG: String(backlog) };
+  const upstream = launch('node', [main], { environment });
+  const line = await waitFor(() => /^(\d+)\n/.exec(upstream.stdout())?.[1], {
+    withinMs: START_MS_MAX,
+    what: 'the upstream tells its port',
   });
-  const gone = once(child, 'close');
-  const [line] = await Promise.race([
-    once(createInterface(child.stdout), 'line') as Promise<[string]>,
-    gone.then(() => Promise.reject(new Error('the upstream did not start'))),
-  ]);
-  const kill = async () => {
-    child.kill('SIGKILL');
-    await gone;
-  };
+  const kill = async () => void (await upstream.stop('SIGKILL'));
   return {
     port: Number(line),
     address: `127.0.0.1:${line}`,
-    signal: (signal) => child.kill(signal),
+    signal: upstream.signal,
     kill,
     seen: async () => (await (await fetch(`http://127.0.0.1:${line}/seen`)).json()) as Received,
     [Symbol.asyncDispose]: kill,
