@@ -34,6 +34,8 @@ export function launch(program: string, args: readonly string[], options: Launch
     detached,
     stdin: 'ignore',
     reject: false,
+    // A service has 10 s to drain; execa would end it by force after 5.
+    forceKillAfterDelay: false,
     stripFinalNewline: false,
     ...(cwd !== undefined && { cwd }),
     ...(timeoutMs !== undefined && { timeout: timeoutMs }),
