@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 
-/** What `npm run check` runs, each by itself: a further step is one more line. */
+/** The steps of `npm run check`, each a process of its own; a new step is one more line. */
 const steps: readonly { name: string; program: string; args: readonly string[] }[] = [
   { name: 'format and lint', program: 'biome', args: ['check', '.'] },
   { name: 'types', program: 'tsc', args: ['--project', 'tsconfig.json'] },
-  // By itself: one of its rivals is written with decorators.
+  // A separate step: one of the compared implementations uses decorators.
   { name: 'types of the benchmark', program: 'tsc', args: ['--project', 'test/bench'] },
   { name: 'unused code and dependencies', program: 'knip', args: [] },
   // Production code alone, each workspace by itself: what another one or the root declares does not count.
@@ -29,7 +29,7 @@ const steps: readonly { name: string; program: string; args: readonly string[] }
     args: ['lint', '--config', 'test/contract/redocly.yaml', 'docs/openapi.json'],
   },
 ];
-/** Otherwise the document's linter asks the package registry for news of itself. */
+/** Without this, the linter of the OpenAPI document asks the package registry for updates of itself. */
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 const root = join(import.meta.dirname, '..');

@@ -6,12 +6,12 @@ export type Pattern = { line: number; text: string; source?: string; flags: stri
 
 export type Finding = { line: number; text: string; problem: string };
 
-/** What excuses a pattern: this, with the reason, in a comment on its line or the line before. */
+/** A comment with this text and a reason, on a pattern's line or the line before, exempts the pattern. */
 const EXCEPTION = /pattern-check: \S/;
 /** The result must not depend on how busy the machine is: the checker's other limits count steps, not time. */
 const untimed = { timeout: null, attackTimeout: null, incubationTimeout: null, seedingTimeout: null };
 
-/** Patterns that take more than linear time for some input, and those that nobody can judge. */
+/** Patterns that take more than linear time for some input, and those that the checker cannot decide. */
 export async function unsafePatterns(file: string, content: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { line, text, source, flags } of patternsIn(file, content)) {

@@ -1,5 +1,5 @@
-# How many connections and requests one gateway takes on: from the memory it may use, never from the host's cores.
-# Sourced by render.sh. The figures are measured, with room for what was not: docs/decisions/0008.
+# How many connections and requests one gateway accepts: it depends on the memory it may use, not on the host's cores.
+# Sourced by render.sh. The figures are measured, with a margin: docs/decisions/0008.
 
 # In KiB, for each connection: a head as large as allowed, its share of the requests that wait for the API (half of all
 # connections lead there) and of the bodies that are read; with TLS also the session's buffers.

@@ -8,7 +8,7 @@ const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 /** Where nginx listens; port 0 does not exist for it. */
 type GatewayAddress = { host: string; port: number };
 
-/** What differs between places; README.md lists every setting that `settings` may name besides. */
+/** What differs between installations; README.md lists the settings that `settings` may contain. */
 export type GatewayOptions = {
   listen: GatewayAddress;
   /** `/livez`, `/readyz` (an API replica is ready) and `/status` (stub_status), for operators. */
@@ -71,7 +71,7 @@ function gatewaySettings(options: GatewayOptions): Record<string, string> {
     GATEWAY_READINESS_UPSTREAMS: readinessUpstreams.join(' '),
     GATEWAY_DIRECTORY: directory,
     GATEWAY_ACCESS_LOG: `${directory}/access.log`,
-    // On one's own machine every request has one address, and a line for each success would fill the disk.
+    // On a local machine all requests come from one address, and a log line for each success would fill the disk.
     GATEWAY_LIMITS: 'off',
     GATEWAY_LOG: 'failures',
     ...(tls && {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Writes the gateway's nginx configuration to standard output, from nginx.conf.template and the GATEWAY_* settings
 # (README.md lists them). The same files serve npm start, compose and Kubernetes; what differs between releases of
-# nginx, and between sizes of container, is decided here. A setting that cannot be used ends it with one line on standard error and exit code 1.
+# nginx, and between sizes of container, is decided here. An invalid setting ends it with one line on standard error
+# and exit code 1.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -47,7 +48,7 @@ for name in GATEWAY_RATE GATEWAY_BURST GATEWAY_CONNECTIONS GATEWAY_MEMORY GATEWA
   [ "$name$value" != GATEWAY_WORKER_CONNECTIONS ] || continue # is derived below
   case $value in '' | 0* | *[!0-9]*) fail "$name must be a whole number above 0, not '$value'" ;; esac
 done
-# What nginx would read as the end of a value is refused, so that a setting cannot bring directives of its own.
+# Characters that end a value in nginx are refused, so that a setting cannot add directives.
 for name in GATEWAY_LISTEN GATEWAY_INTERNAL_LISTEN GATEWAY_TLS_LISTEN GATEWAY_UPSTREAMS GATEWAY_READINESS_UPSTREAMS \
   GATEWAY_TRUSTED_PROXIES GATEWAY_HEAD_TIMEOUT GATEWAY_CLIENT_TIMEOUT GATEWAY_IDLE_TIMEOUT GATEWAY_ERROR_LEVEL; do
   eval "value=\$$name"
@@ -87,15 +88,15 @@ at_least 1.22.0 || fail "nginx $version is too old: install 1.22 or newer"
 export GATEWAY_HTTP2_DIRECTIVE=''
 if at_least 1.25.1; then GATEWAY_HTTP2_DIRECTIVE=on; fi
 # Requests on one TLS connection. Releases before 1.25.3 do not see a client that opens and resets streams without end
-# (CVE-2023-44487); a connection that ends after 1,000 of them bounds what it gets out of that.
+# (CVE-2023-44487); closing each connection after 1,000 requests limits the damage.
 export GATEWAY_TLS_REQUESTS=1000
 if at_least 1.25.3; then GATEWAY_TLS_REQUESTS=100000; fi
 
-# A name behind which replicas come and go is resolved again by 1.27.3 and newer; older ones ask once, at start.
+# Releases from 1.27.3 on resolve the name of the replicas again while they run; older ones only at start.
 export GATEWAY_RESOLVE='' GATEWAY_RESOLVER=''
 if printf '%s' "$GATEWAY_UPSTREAMS $GATEWAY_READINESS_UPSTREAMS" | grep -q '[A-Za-z]' && at_least 1.27.3; then
   GATEWAY_RESOLVE=' resolve'
-  # The first one alone: nginx would ask all of them in turn, and the others may never have heard of a container.
+  # Only the first name server: nginx would ask all of them in turn, and the others may not know the containers.
   GATEWAY_RESOLVER=$(awk '$1 == "nameserver" { print $2 ~ /:/ ? "[" $2 "]" : $2; exit }' /etc/resolv.conf)
 fi
 
@@ -113,7 +114,7 @@ if [ -z "$GATEWAY_WORKER_CONNECTIONS" ]; then
 fi
 export GATEWAY_OPEN_FILES=$((GATEWAY_WORKER_CONNECTIONS + FILES_BESIDES))
 if [ "$hard_limit" != unlimited ] && [ "$hard_limit" -lt "$GATEWAY_OPEN_FILES" ]; then GATEWAY_OPEN_FILES=$hard_limit; fi
-# Each request needs a second connection, to a replica, and not every body may be a large one.
+# Each request needs a second connection, to a replica; and only some of the bodies may be large at a time.
 export GATEWAY_REQUESTS_MAX=$((GATEWAY_WORKER_CONNECTIONS * GATEWAY_WORKERS / 2))
 export GATEWAY_LARGE_BODIES_MAX=$((GATEWAY_REQUESTS_MAX / 4))
 

@@ -4,7 +4,7 @@ import { SERVER_CHOICES } from './servers/binaries/server-binary.ts';
 
 export type LocalConfig = {
   dataDir: string;
-  /** Where clients come in; port 0 takes a free one. */
+  /** The address for clients; port 0 takes a free port. */
   http: { host: string; port: number };
   opsPort: number;
   apiReplicas: number;
@@ -19,7 +19,7 @@ export type LocalConfig = {
   };
 };
 
-/** What is absent is made here: a server is started, a secret or password is generated. */
+/** For an absent setting, the local system starts the server or generates the secret or password. */
 export type LocalSecrets = { mongodbUrl?: string; redisUrl?: string; authSecret?: string; opsUsers?: string };
 
 const optional = () => str({ default: undefined });
@@ -45,7 +45,7 @@ const settings = {
 };
 
 /**
- * The settings of `npm start` itself. The services judge their own when they start: here they are only handed on.
+ * The settings of `npm start` itself. Settings of the services are only passed on; each service validates its own.
  * @throws ConfigurationError naming every fault.
  */
 export function readLocalConfig(environment: NodeJS.ProcessEnv): {

@@ -5,7 +5,7 @@ import { stopRequest } from './cli/stop-request.ts';
 /** `npm start`. Signals are handled before the rest is loaded, which takes a good part of a start. */
 const stopped = stopRequest();
 
-/** Compiled modules are kept for the next start, the services' too, which inherit it: half of their time to load. */
+/** Compiled modules are cached for the next start, and the services inherit the setting: loading takes half as long. */
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
 enableCompileCache(process.env['NODE_COMPILE_CACHE']);
 

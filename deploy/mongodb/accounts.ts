@@ -5,23 +5,23 @@ import type { Db } from 'mongodb';
 type Privileges = Readonly<Record<string, readonly string[]>>;
 
 /**
- * One account for each service, with the least it needs. None may change or delete an audit block or create an index:
- * an index that expires documents deletes them. A name is a user's and its role's.
+ * One account for each service, with the least privileges it needs. None may change or delete an audit block, or create
+ * an index, since a TTL index deletes documents. The user and its role have the same name.
  */
 export const accounts: Readonly<Record<string, Privileges>> = {
   'plantstore-api': {
     [PLANTS]: ['find', 'insert'],
   },
-  // It lists indexes, since it begins only when those exist that keep the audit single.
+  // It lists indexes, since it starts work only when the unique indexes of the audit log exist.
   'plantstore-worker': {
     [PLANTS]: ['find', 'update', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'insert', 'listIndexes'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
-    // An anchor is noted as emitted once its line is outside the database.
+    // An anchor is updated as emitted once its line is written outside the database.
     [AUDIT_ANCHORS]: ['find', 'insert', 'update', 'listIndexes'],
   },
-  // It looks whether an index is missing, and whether the disk fills (dbStats, of the database as a whole), and puts
-  // what operators do into the audit log.
+  // It checks whether an index is missing and whether the disk fills up (dbStats, for the whole database), and writes
+  // operators' actions to the audit log.
   'plantstore-ops': {
     [PLANTS]: ['find', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'listIndexes'],
@@ -31,7 +31,7 @@ export const accounts: Readonly<Record<string, Privileges>> = {
   },
 };
 
-/** Creates the account and its role, or makes an existing one equal. A role stands where its user does. */
+/** Creates the account and its role, or updates existing ones. A role is stored in the same database as its user. */
 export async function ensureAccount(
   admin: Db,
   database: string,
@@ -52,7 +52,7 @@ export async function ensureAccount(
   });
 }
 
-/** One account served all services before each had its own. */
+/** Drops the account `plantstore`, which all services once shared. */
 export async function dropSharedAccount(admin: Db): Promise<boolean> {
   const { users } = await admin.command({ usersInfo: 'plantstore' });
   if (users.length > 0) await admin.removeUser('plantstore');

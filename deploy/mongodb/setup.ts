@@ -1,6 +1,6 @@
 /**
  * Prepares MongoDB for the services: an account for each, and the indexes, which no service may create. May be repeated
- * at any time: it creates what is missing and makes the rest equal, passwords too.
+ * at any time: it creates what is missing and updates the rest, including passwords.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
@@ -53,7 +53,7 @@ async function prepare(env: Readonly<Record<keyof typeof settings, string>>): Pr
   }
 }
 
-/** A primary that knows the administrator: while a replica set is new there is neither. */
+/** Waits for a primary that accepts the administrator's password: a new replica set has neither at first. */
 async function answers(admin: Db): Promise<void> {
   const deadline = performance.now() + ANSWER_MS_MAX;
   for (;;) {

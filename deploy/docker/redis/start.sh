@@ -1,5 +1,5 @@
 #!/bin/sh
-# The password goes into a file that lies in memory, since arguments show in every list of processes.
+# The password is written to a file in memory, since arguments are visible in every list of processes.
 set -eu
 umask 077
 {

@@ -39,7 +39,7 @@ function shortest(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere || '.';
 }
 
-/** The id is new at every start, and the key makes the same line answer 200 again. */
+/** The id is new at every start; because of the key, repeating the same line answers 200 again. */
 function curl(url: string, token: string): string {
   const id = Date.now();
   const headers = [

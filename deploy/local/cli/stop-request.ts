@@ -1,5 +1,5 @@
 const PARENT_POLL_MS = 500;
-/** npm passes Ctrl-C on, so that it arrives twice; a second one of the person comes later than that. */
+/** npm forwards Ctrl-C, so one Ctrl-C arrives twice within this time; a second Ctrl-C arrives later. */
 const SECOND_MS_MIN = 1_000;
 
 /**

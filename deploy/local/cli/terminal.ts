@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 const NAME_WIDTH = 14;
 
-/** A reader that has gone (`npm start | head`) ends nothing. */
+/** A closed pipe (`npm start | head`) does not end the system. */
 process.stdout.on('error', () => {});
 
 /** Lines for the person in front of it; coloured where a terminal shows colours. */

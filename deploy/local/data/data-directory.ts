@@ -34,7 +34,7 @@ export function openDataDirectory(path: string): string {
   }
 }
 
-/** With its parents. Node's own way to make them never returns where the system answers ENOENT, as in /proc. */
+/** Creates parents too. Node's recursive mkdir never returns where the system answers ENOENT, as in /proc. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   if (!existsSync(dirname(path))) makeDirectory(dirname(path));
@@ -48,7 +48,7 @@ export function replaceFile(path: string, content: string): void {
   renameSync(next, path);
 }
 
-/** What an earlier start has written to the file, else what is made now and written; mode 600. */
+/** The content that an earlier start wrote to the file; without one, new content is written. Mode 600. */
 export function readOrCreate(path: string, make: () => string): string {
   try {
     return readFileSync(path, 'utf8').trim();

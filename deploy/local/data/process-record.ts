@@ -21,8 +21,8 @@ export function recordProcesses(path: string, pids: readonly number[]): void {
 }
 
 /**
- * Ends what an earlier start has left running and waits until it is gone: its database would hold the data, its
- * listeners the ports.
+ * Ends the processes that an earlier start has left running, and waits until they are gone: otherwise its database
+ * would lock the data, and its listeners would hold the ports.
  * @returns how many processes there were.
  * @throws StartError when they do not end.
  */
@@ -48,7 +48,7 @@ export async function endRecordedProcesses(path: string): Promise<number> {
   return left.length;
 }
 
-/** An unreadable record names nothing. */
+/** An unreadable record counts as empty. */
 export function readRecord(path: string): ProcessRecord {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as ProcessRecord;

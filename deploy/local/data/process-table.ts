@@ -4,19 +4,19 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 export type ProcessEntry = {
   pid: number;
   group: number;
-  /** When it started. Pids are used again: only the same start means the same process. */
+  /** When it started. Pids are reused: the same pid with another start time is another process. */
   since: string;
 };
 
-/** All processes of this machine, without those that have ended and are only waited for. */
+/** All processes of this machine, except those that have ended and are not reaped yet. */
 export function processTable(): ProcessEntry[] {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
 /**
- * proc(5): behind the command come state, parent and group; the 18th is the number of threads, the 20th the start in clock
- * ticks. A process that was killed is a zombie (Z) as soon as its first thread has ended, and holds its files and ports
- * until the last one has.
+ * proc(5): the fields after the command are state, parent and group; the 18th is the number of threads, the 20th the
+ * start in clock ticks. A killed process is a zombie (Z) as soon as its first thread has ended, and holds its files and
+ * ports until the last one has ended.
  */
 function fromProc(): ProcessEntry[] {
   return readdirSync('/proc')

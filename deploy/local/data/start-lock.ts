@@ -6,8 +6,8 @@ const BUSY_MS_MAX = 500;
 const BUSY = 5;
 
 /**
- * Locks a file until this process ends, so that one `npm start` at most works on a DATA_DIR. It is SQLite's lock, hence
- * the kernel's: it goes with the process that holds it, however that ends, and of several that try at once one gets it.
+ * Locks a file until this process ends, so that at most one `npm start` uses a DATA_DIR. It is SQLite's lock, which is
+ * a lock of the kernel: it is released however its process ends, and of several that try at once exactly one gets it.
  * @returns whether this process holds it now.
  */
 export function lockUntilExit(path: string): boolean {

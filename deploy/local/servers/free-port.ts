@@ -20,7 +20,7 @@ function* candidates(): Generator<number> {
   }
 }
 
-/** Listens for a moment. The error's code when that is refused, as EADDRINUSE. */
+/** Listens for a moment. Returns the code of the error when that fails, such as EADDRINUSE. */
 export function listenFailure(host: string, port: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   const server = createServer();

@@ -16,8 +16,9 @@ const REPLICA_SET = 'plantstore';
 const PRIMARY_MS_MAX = 30_000;
 
 /**
- * A shutdown waits for no other member: the default of 15 s would be most of every stop. No history of updated pages is
- * kept: nothing here reads at a past time, and the default of 5 minutes costs a quarter of the CPU a plant needs.
+ * A shutdown waits for no other member: with the default, every stop would take up to 15 s longer. No history of
+ * updated pages is kept: nothing here reads at a past time, and the default of 5 minutes costs a third more CPU per
+ * plant.
  */
 const parameters = ['shutdownTimeoutMillisForSignaledShutdown=100', 'minSnapshotHistoryWindowInSeconds=0'];
 

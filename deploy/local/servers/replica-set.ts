@@ -15,8 +15,8 @@ export type ReplicaSet = {
 };
 
 /**
- * One step towards a replica set with a primary, to be repeated until it resolves: initiates a new one, and tells one
- * that remembers other addresses (a replica set keeps host and port) the present ones.
+ * One step towards a replica set with a primary, to be repeated until it resolves. It initiates a new set, and
+ * reconfigures one that was created with other addresses (a replica set stores host and port).
  * @throws Error saying what is still missing.
  */
 export async function ensurePrimary(replicaSet: ReplicaSet): Promise<void> {
@@ -40,7 +40,7 @@ export async function ensureAnswers(host: string, pid: number): Promise<void> {
   });
 }
 
-/** The pid stands outside of them. */
+/** Sections of serverStatus that are not needed: the pid is a top-level field. */
 const withoutSections = { metrics: 0, tcmalloc: 0, locks: 0, wiredTiger: 0, repl: 0 };
 
 type Admin = (command: Record<string, unknown>) => Promise<Document>;
@@ -73,7 +73,7 @@ async function configure({ name, hosts, electionTimeoutMs }: ReplicaSet, admin: 
   }
 }
 
-/** A refused connection is tried again at once this way; the driver waits half a second. */
+/** Checked first, so that a refused connection is retried at once; the driver would wait half a second. */
 async function listens(host: string): Promise<void> {
   const [name, port] = host.split(':');
   const socket = connect({ host: name as string, port: Number(port) });

@@ -23,9 +23,9 @@ export type ServerCommand = { program: string; args: readonly string[] };
 
 /**
  * Starts a server and waits until it serves. It ends with this process at the latest.
- * @param ready is tried until it resolves. It has to make sure that this very process answers: another one may hold the
+ * @param ready is retried until it resolves. It has to check that this process answers, since another one may hold the
  * port.
- * @throws Error in one line when the server exits before, or is not ready in time; it is then gone.
+ * @throws Error in one line when the server exits before it is ready, or is not ready in time and was ended.
  */
 export async function startServer(
   name: string,

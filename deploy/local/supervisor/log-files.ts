@@ -8,7 +8,7 @@ const CHECK_MS = 1_000;
 
 /**
  * `<directory>/<name>.log`, of 10 MB at most; the two before it are kept as `<name>.log.1` and `.2`.
- * @param failed is told once when it can no longer be written, as on a full disk: processes go on without their log.
+ * @param failed is called once when the file can no longer be written, as on a full disk; processes go on without it.
  */
 export function logFile(
   directory: string,
@@ -28,12 +28,12 @@ export function logFile(
   return stream;
 }
 
-/** A log that a process writes itself, into a file that it opens anew on a signal. */
+/** A log that a process writes itself, to a file that it reopens on a signal. */
 export type OwnLog = { path: string; reopenSignal: NodeJS.Signals };
 
 /**
- * Bounds such a log in the same way, as far as can be seen once a second.
- * @returns what ends that.
+ * Rotates such a log at the same size, which is checked once a second.
+ * @returns a function that stops the checks.
  */
 export function rotateOwnLog({ path, reopenSignal }: OwnLog, pid: () => number | undefined): () => void {
   const numbered = (index: number) => (index === 0 ? path : `${path}.${index}`);
@@ -46,7 +46,7 @@ export function rotateOwnLog({ path, reopenSignal }: OwnLog, pid: () => number |
       const writer = pid();
       if (writer !== undefined) process.kill(writer, reopenSignal);
     } catch {
-      // The disk is full, or the writer has ended, of which others tell. It is tried again in a second.
+      // The disk is full or the writer has ended; both are reported elsewhere. The next try is in a second.
     }
   }, CHECK_MS);
   return () => clearInterval(timer);

@@ -6,7 +6,7 @@ import { untilResolved } from '../servers/until-resolved.ts';
 import { StartError } from '../start-error.ts';
 import type { OwnLog } from './log-files.ts';
 
-/** What is run as one process, and how it is known that it serves. */
+/** What runs as one process, and how to find out that it serves. */
 export type Part = {
   name: string;
   program: string;
@@ -23,7 +23,7 @@ export type Part = {
 };
 
 export type SupervisedProcess = {
-  /** Resolves when it serves for the first time. Rejects with a StartError when it ended before, and stays ended. */
+  /** Resolves when it serves for the first time. If it ends before, rejects with a StartError and is not restarted. */
   started: Promise<void>;
   /** Lets it drain and waits until it is gone. */
   stop: () => Promise<void>;
@@ -38,14 +38,14 @@ type Watcher = {
 };
 
 const READY_MS_MAX = 60_000;
-/** Signal to SIGKILL: more than the 10 s in which every service is gone. */
+/** From the stop signal to SIGKILL: more than the 10 s in which every service shuts down. */
 const STOP_MS_MAX = 12_000;
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 5_000;
-/** After serving for so long, the next end counts as the first. */
+/** When a process has served for this long, the restart pauses begin anew. */
 const STEADY_MS = 10_000;
 
-/** Runs a process, and runs it again with growing pauses whenever it ends, until `stop`. */
+/** Runs a process, and restarts it with growing pauses whenever it ends, until `stop`. */
 export function supervise(part: Part, { log, tell, launched }: Watcher): SupervisedProcess {
   const started = Promise.withResolvers<void>();
   const stopping = new AbortController();
@@ -106,13 +106,13 @@ export function supervise(part: Part, { log, tell, launched }: Watcher): Supervi
 
 type Child = ReturnType<typeof launch>;
 
-/** Whatever ends this process, an exception of ours included, nothing is left running. */
+/** When this process exits for any reason, also an exception, it kills what it has started. */
 const killers = new Set<() => void>();
 process.once('exit', () => {
   for (const kill of killers) kill();
 });
 
-/** In a process group of its own: Ctrl-C on the terminal is ours to handle, and what it has started ends with it. */
+/** In its own process group: Ctrl-C then reaches only `npm start`, and its children can be ended together with it. */
 function launch({ program, args, env, stopSignal }: Part, log: Writable) {
   const child = execa(program, args, {
     env,
@@ -133,7 +133,7 @@ function launch({ program, args, env, stopSignal }: Part, log: Writable) {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // All of it is gone.
+      // The whole process group is gone.
     }
   };
   killers.add(killGroup);

@@ -18,14 +18,14 @@ const PRIMARY_MS_MAX = 5_000;
 export type DatabaseAndQueue = {
   mongodbUrl: string;
   redisUrl: string;
-  /** What has to be run for them: nothing where addresses were given. */
+  /** The processes to run for them; empty where addresses were given. */
   parts: Part[];
 };
 
 /**
  * Where database and queue are: at the addresses given, else processes of our own on data in DATA_DIR.
  * @param tell is given a name and what was chosen for it.
- * @throws StartError when a given database has no primary or a server can be had nowhere.
+ * @throws StartError when a given database has no primary, or when a server is neither installed nor downloadable.
  */
 export async function databaseAndQueue(
   { mongodbUrl, redisUrl: givenRedisUrl }: LocalSecrets,

@@ -8,7 +8,7 @@ import { given, inherited, ready, service } from './services.ts';
 
 const NGINX_MIN = { major: 1, minor: 22 };
 
-/** Whether nginx stands in front, and why. */
+/** Whether nginx runs in front of the API, and why. */
 export async function gatewayWanted(
   gateway: LocalConfig['gateway'],
   tell: (choice: string) => void,
@@ -77,7 +77,7 @@ export async function apiBehindGateway(
   return { gateway: [gateway], api };
 }
 
-/** The API replicas themselves at `address`, which they share. */
+/** The API replicas without a gateway: all of them listen at `address`. */
 export function apiAlone({ host, port }: Address, replicas: number, env: NodeJS.ProcessEnv): Promise<Part[]> {
   return apiReplicas(replicas, () => ({
     ...env,

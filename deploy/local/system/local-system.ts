@@ -29,7 +29,7 @@ export type LocalSystem = {
 /**
  * Decides what runs, where and with which settings: the one place where all parts of `npm start` meet.
  * @param tell is given a name and what was chosen for it.
- * @throws StartError when something it needs is not to be had.
+ * @throws StartError when something it needs is not available.
  */
 export async function planLocalSystem(
   { http, opsPort: wantedOpsPort, apiReplicas, workerReplicas, gateway, tokens }: LocalConfig,
@@ -73,7 +73,10 @@ export async function planLocalSystem(
   };
 }
 
-/** The key that signs audit anchors is made once; the anchors are readOrCreate outside the database, beside its public key. */
+/**
+ * The key that signs audit anchors is generated once. The anchors are kept in DATA_DIR, outside the database, together
+ * with its public key.
+ */
 function anchorSettings(dataDir: string): NodeJS.ProcessEnv {
   const own = given('AUDIT_ANCHOR_');
   if (own['AUDIT_ANCHOR_KEY'] || own['AUDIT_ANCHOR_KEY_FILE']) return own;
@@ -88,7 +91,7 @@ function anchorSettings(dataDir: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Made once per DATA_DIR, so that tokens outlive a restart. */
+/** Generated once per DATA_DIR, so that tokens stay valid after a restart. */
 function generatedSecret(dataDir: string): string {
   return readOrCreate(join(dataDir, files.authSecret), () => randomText(SECRET_BYTES));
 }

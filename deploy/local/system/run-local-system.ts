@@ -64,8 +64,8 @@ async function endLeftProcesses(dataDir: string): Promise<void> {
 }
 
 /**
- * Keeps run.json and the record of processes current. A disk that is full for a while must not end what runs: the files
- * are written again at the next change.
+ * Keeps run.json and the record of processes current. When the disk is full, the system goes on, and the files are
+ * written again at the next change.
  */
 function runFileOf({ url, ops, mongodbUrl: mongodb, redisUrl: redis }: LocalSystem, dataDir: string) {
   let processes: RunningProcess[] = [];

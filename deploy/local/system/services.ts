@@ -9,12 +9,12 @@ const root = resolvePath(import.meta.dirname, '../../..');
 const NOT_INHERITED =
   /^(?:HOST|PORT|OPS_PORT|OPS_HOST|REUSE_PORT|INSTANCE|INTERNAL_HOST|INTERNAL_PORT|MONGODB_URL|REDIS_URL|OPS_USERS|AUTH_\w+|AUDIT_ANCHOR_\w+)(?:_FILE)?$/;
 
-/** Our environment without what would contradict what a child is given. */
+/** The environment of `npm start`, without variables that would contradict those set for a child. */
 export function inherited(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !NOT_INHERITED.test(name)));
 }
 
-/** Settings that a person gave for that service alone, as they are: the service itself judges them. */
+/** Settings that a person gave for that service alone, unchanged: the service validates them. */
 export function given(prefix: string): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith(prefix)));
 }
@@ -44,7 +44,7 @@ export function service(
   };
 }
 
-/** Resolves when GET /readyz answers 200. Asked often while a system starts, which fetch is too heavy for. */
+/** Resolves when GET /readyz answers 200. It is polled often during a start, and fetch would cost too much CPU. */
 export async function ready(url: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const request = get(`${url}/readyz`, { agent: false, timeout: HEALTH_MS_MAX }, (response) => {

@@ -16,7 +16,7 @@ import { createOpsMetrics, registerStatusMetrics } from './metrics.ts';
 import { startMonitor } from './monitor/monitor.ts';
 import { createStatusReader } from './status/status.ts';
 
-/** How long requests under way may take once the console closes. */
+/** At shutdown, requests in flight have this long to finish. */
 const DRAIN_MS = 5_000;
 
 export type RunningOps = { url: string; internalUrl: string; close: () => Promise<void> };
@@ -32,10 +32,10 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   const queue = new Queue(CREATIONS_QUEUE, {
     connection: redis,
     prefix: config.queuePrefix,
-    /** It asks Redis once, at the first connection; were that one answer lost, the queue would fail for good. */
+    /** The check runs once, at the first connection; if that answer were lost, the queue would fail for good. */
     skipVersionCheck: true,
   });
-  /** The connection's own errors, which `createRedis` logs. */
+  /** Ignored: these are errors of the connection, which `createRedis` logs. */
   queue.on('error', () => undefined);
   started.defer(() => queue.close());
 

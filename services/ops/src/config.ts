@@ -10,7 +10,7 @@ export type OpsConfig = {
   http: {
     host: string;
     port: number;
-    /** What operators' browsers show as the console's origin; absent, the Host of each request counts. */
+    /** The console's origin as operators' browsers show it; when absent, the Host of each request is used. */
     origin?: string;
     /** Whether browsers reach the console over TLS, which a proxy terminates. */
     tls: boolean;

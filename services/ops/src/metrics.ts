@@ -30,9 +30,9 @@ export function createOpsMetrics(registry: Registry): OpsMetrics {
 }
 
 /**
- * The state of the system as the console sees it, once per system and also when no worker runs, read when Prometheus
- * asks. What cannot be read is NaN, never an old figure or a reassuring zero; the two `_up` gauges say which server does
- * not answer.
+ * The state of the system as the console sees it: once per system, also when no worker runs, and read at each scrape. A
+ * figure that cannot be read is NaN, never an old figure or a misleading zero; the two `_up` gauges show which server
+ * does not answer.
  */
 export function registerStatusMetrics(registry: Registry, monitor: Monitor): void {
   const readStatus = async () => (await monitor.current()).status;

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Appends each line to the file, on disk when it returns, or to standard output for `stdout`. */
+/** Appends each line to the file, and returns once it is on disk; for `stdout`, writes it to standard output. */
 export function anchorOutput(output: string | undefined): ((line: string) => Promise<void>) | undefined {
   if (output === undefined) return undefined;
   if (output === 'stdout') {

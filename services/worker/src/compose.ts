@@ -34,7 +34,7 @@ import { startRelay } from './outbox/relay.ts';
 /** Nobody waits for a worker's answer, so a slow database gets more time than in the API; still bounded. */
 const SOCKET_MS_MAX = 8_000;
 const CONNECTIONS_MAX = 10;
-/** A block stays far below MongoDB's 16 MiB a document. */
+/** Keeps a block far below MongoDB's limit of 16 MiB per document. */
 const BLOCK_BOUNDS = { entriesMax: 2_000, bytesMax: 8 * 1024 * 1024 };
 
 export type RunningWorker = { internalUrl: string; close: () => Promise<void> };
@@ -86,8 +86,8 @@ export async function startWorker(
   return { internalUrl: internal.url, close: () => running.disposeAsync() };
 
   /**
-   * Works once the indexes exist: without the unique ones a creation may be audited twice, or a chain fork; and the
-   * relay reads by the one on pending plants.
+   * Starts work once the indexes exist. Without the unique ones a creation may be audited twice, or a chain may fork;
+   * without the one on pending plants the relay cannot read.
    */
   function workWhenIndexed(): { close: () => Promise<void> } {
     const specifications = [...plantIndexes, ...searchIndexes, ...auditIndexes];
@@ -118,7 +118,7 @@ export async function startWorker(
     });
   }
 
-  /** One loop, or none without a key. */
+  /** One loop that writes anchors; none when no key is configured. */
   function anchoring() {
     if (secrets.anchorKey === undefined) {
       events.anchorKeyMissing();

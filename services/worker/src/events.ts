@@ -9,12 +9,12 @@ import type { PoisonPlant } from './jobs/pending-plants.ts';
 import type { JobRecord } from './jobs/process-creation-job.ts';
 import { workerMetrics } from './metrics.ts';
 
-/** Plants that have been pending for so long are worth a line. */
+/** Plants that have been pending for longer are logged. */
 const PENDING_MS_MAX = 60_000;
 
 export type WorkerEvents = ReturnType<typeof workerEvents>;
 
-/** What happens in this service, one function an event: its metric and, where an operator wants it, its log line. */
+/** One function for each event of this service: it updates the metric and, where operators need one, logs a line. */
 export function workerEvents(logger: Logger, registry: Registry) {
   const metrics = workerMetrics(registry);
   const done = metrics.jobs.labels('done');
@@ -49,7 +49,7 @@ export function workerEvents(logger: Logger, registry: Registry) {
       metrics.jobDurations.observe(job.ms / 1_000);
       logger.info(job, 'commits processed');
     },
-    /** Logged at the first failure and when the reason changes: a poison plant's job fails for as long as the plant stays. */
+    /** Logged at the first failure and when the reason changes: the job of a poison plant fails at every retry. */
     jobFailed(job: JobRecord, reason: string): void {
       failed.inc();
       if (changes.isNews(job.job, reason))

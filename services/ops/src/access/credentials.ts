@@ -15,7 +15,7 @@ export type Credentials = {
 
 type Hashed = { user: User | undefined; salt: Buffer; key: Buffer };
 
-/** Keeps hashes alone; the passwords are not referred to any longer. */
+/** Keeps only the hashes; the passwords can then be garbage collected. */
 export async function createCredentials(accounts: readonly Account[]): Promise<Credentials> {
   const known = new Map<string, Hashed>();
   for (const { name, role, password } of accounts) known.set(name, await hash({ name, role }, password));

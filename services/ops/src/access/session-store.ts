@@ -2,10 +2,10 @@ import type { SessionStore } from '@fastify/session';
 import type { Session } from 'fastify';
 import { LRUCache } from 'lru-cache';
 
-/** More people than ever operate one system; the longest unused session goes first. */
+/** More than enough for the operators of one system. Beyond it, the least recently used session ends. */
 const SESSIONS_MAX = 1_000;
 
-/** Sessions in memory, bounded in number and life. The plugin's own store keeps them, and their requests, for ever. */
+/** Sessions in memory, bounded in number and lifetime. The plugin's own store keeps them and their requests forever. */
 export function memorySessions(lifetimeMs: number): SessionStore {
   const sessions = new LRUCache<string, Session>({ max: SESSIONS_MAX, ttl: lifetimeMs, noUpdateTTL: true });
   return {

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** A working day. Counted from signing in and never extended, since an open status page asks for ever. */
+/** A working day, counted from sign-in. It is never extended, since an open status page sends requests for ever. */
 const LIFETIME_MS = 10 * 3_600_000;
 
 /**

@@ -11,7 +11,7 @@ import { signedInUser } from './sessions.ts';
 
 /** Tries a minute and client address: enough for a person's slips, far too few for guessing. */
 const TRIES_PER_MINUTE = 10;
-/** Name and password with room to spare. */
+/** More than enough for a name and a password. */
 const FORM_BYTES_MAX = 4_096;
 
 const WRONG = 'Name and password do not belong together.';

@@ -9,7 +9,7 @@ const READ_AT_ONCE = 5_000;
 const LOOKED_UP_AT_ONCE = 500;
 const OPERATION_MS_MAX = 30_000;
 
-/** What is not of this shape is no plant of ours, and nobody audited it as one. */
+/** A document of another shape was not written by the API, and was never audited as a plant. */
 type StoredPlant = Pick<PlantDocument, '_id' | 'name' | 'tag'>;
 
 /** Adds the content of every stored plant, or of those created since a time, to the right side. */
@@ -39,8 +39,8 @@ export async function addPlants(
 }
 
 /**
- * Judges what the two streams did not have alike. While workers write, they never do: each difference is looked up as it
- * is now, by majority, and only what is a fault then is reported.
+ * Reports the differences between the two streams that are faults. While workers write there are always differences, so
+ * each one is read again by majority, and reported only when it is still a fault.
  */
 export async function reportDifferences(
   database: Db,
@@ -66,10 +66,10 @@ async function judge(
 ): Promise<void> {
   if (ids.length === 0) return;
   const wanted = [...new Set(ids)];
-  // Plants first: one that is not pending was audited before, and is then found in the log.
+  // Plants are read first: one that is not pending has been audited, so the log read afterwards contains it.
   const plants = await readPlants(database, wanted);
   const entries = Map.groupBy(await ledger.audited(wanted), ({ plant }) => plant);
-  // What is in the log was stored before, so one that was not there a moment ago is there now.
+  // A plant in the log was stored before, so a plant that was missing in the earlier read is found now.
   const later = await readPlants(
     database,
     [...entries.keys()].filter((plant) => !plants.has(plant)),

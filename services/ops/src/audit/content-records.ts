@@ -27,7 +27,7 @@ export class ContentComparison implements Disposable {
     this.#right.add(record);
   }
 
-  /** What one side has more often than the other. */
+  /** Records that one side has more often than the other. */
   *differences(): Iterable<{ side: 'left' | 'right'; record: ContentRecord }> {
     for (let partition = 0; partition < PARTITIONS; partition++) {
       const counts = new Map<string, number>();

@@ -11,7 +11,7 @@ export type ProofAnswer =
   /** No anchor names its block or a later one of the chain yet. */
   | { outcome: 'not anchored' };
 
-/** The proof that a plant was audited as it is, before the next anchor was made. */
+/** The proof that a plant was audited with its present content before the next anchor was made. */
 export async function provePlant(database: Db, id: bigint): Promise<ProofAnswer> {
   const ledger = mongoLedger(database);
   const plant = await database.collection<PlantDocument>(PLANTS).findOne({ _id: id });

@@ -14,7 +14,7 @@ import type { Db } from 'mongodb';
 import { addPlants, reportDifferences } from './compare-plants.ts';
 import { ContentComparison } from './content-records.ts';
 
-/** Of more faults the number alone is told: the first ones say what happened. */
+/** Beyond this, faults are only counted: the first ones show what happened. */
 const FAULTS_MAX = 1_000;
 
 export type Verification = {
@@ -33,15 +33,15 @@ export type VerifyRequest = {
   keys: AnchorKeys;
   /** Anchors that were kept outside the database. */
   shipped?: AsyncIterable<Anchor>;
-  /** Verifies from the last anchor before this time on, and takes that one's word for what was before. */
+  /** Verifies from the last anchor before this time; what that anchor covers is trusted, not verified. */
   since?: Date;
   onProgress: (phase: string, done: number, total: number) => void;
 };
 
 /**
- * Verifies the audit log: every anchor, every chain, and the log against the plants both ways. Streams with bounded
- * memory, and passes while workers write: anchors are read first, then the blocks that they name, then the plants, and
- * what differs then is looked up again.
+ * Verifies the audit log: every anchor, every chain, and the log against the plants in both directions. It streams, so
+ * memory is bounded. It may run while workers write: anchors are read first, then the blocks that they name, then the
+ * plants, and each difference is read again before it is reported.
  */
 export async function verifyLog(
   database: Db,
@@ -106,7 +106,7 @@ function startsOf(chains: ReadonlySet<number>, vouching: Anchor | undefined): Ma
 
 type ShippedHead = AnchoredHead & { chain: number };
 
-/** What anchors that the database has lost, or has otherwise, say of the chains; those it has say nothing new. */
+/** The chain heads of shipped anchors that are missing or different in the database; the others add nothing. */
 async function shippedHeads(
   ledger: Ledger,
   shipped: AsyncIterable<Anchor> | undefined,

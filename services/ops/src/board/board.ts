@@ -16,8 +16,8 @@ export type BoardOptions = { queue: Queue; redis: Redis };
 const BASE = '/board';
 
 /**
- * Bull Board as a view of the raw queue, read-only for everyone: its own actions can limit a queue for ever without a
- * trace. The console's controls replace them.
+ * Bull Board as a view of the raw queue, read-only for everyone: its own actions can limit a queue for ever and leave
+ * no audit entry. The console's controls replace them.
  */
 export const board: FastifyPluginAsync<BoardOptions> = async (app, options) => {
   app.get<{ Querystring: { status?: string } }>('/queue', async (request, reply) => {
@@ -48,7 +48,7 @@ function boardPages({ queue, redis }: BoardOptions): FastifyPluginAsync {
       if (error instanceof Refusal || (error.statusCode ?? 500) < 500) throw error;
       throw new Refusal(503, 'Redis gave no good answer. Try again in a moment.', error);
     });
-    /** Bull Board would answer with the error's own text; thrown on, it meets the handlers around. */
+    /** Bull Board would answer with the error's own text; rethrown, it reaches the console's error handler. */
     adapter.setErrorHandler((error) => {
       throw error;
     });
@@ -56,7 +56,7 @@ function boardPages({ queue, redis }: BoardOptions): FastifyPluginAsync {
   };
 }
 
-/** BullMQ waits for a connection that was never there, and the board then shows an empty page: this says why. */
+/** BullMQ waits for ever for a first connection, and the board shows an empty page: this answers with the reason. */
 function refuseWithoutRedis(app: FastifyInstance, redis: Redis): void {
   app.addHook('onRequest', async (request) => {
     const isAsset = request.routeOptions.url?.includes('/static/') === true;

@@ -13,7 +13,7 @@ import { count, plantId, printJson, printLine, time } from './output.ts';
 import { createProgress } from './progress.ts';
 import { type OpenDatabase, openDatabase } from './system.ts';
 
-/** Anchors come each minute: one that is so old is worth a word. */
+/** Anchors are made each minute: when the newest is older than this, the command says so. */
 const ANCHOR_LATE_MS = 5 * 60_000;
 const FAULTS_SHOWN_MAX = 20;
 
@@ -176,7 +176,7 @@ function parsed(text: string, file: string): unknown {
   }
 }
 
-/** Other lines are passed over: anchors on standard output come among the log. */
+/** Lines that are no anchors are skipped: with `stdout` as output, anchors are mixed with log lines. */
 async function shippedAnchors(file: string): Promise<AsyncIterable<Anchor>> {
   const handle = await open(file).catch(() => {
     throw new CommandError(`${file} cannot be read`);
@@ -184,7 +184,7 @@ async function shippedAnchors(file: string): Promise<AsyncIterable<Anchor>> {
   return anchorLines(handle);
 }
 
-/** Begins to read when it is first asked for: readline drops what it reads before somebody iterates. */
+/** A generator, so that reading starts with the first iteration: readline drops lines that it reads earlier. */
 async function* anchorLines(handle: FileHandle): AsyncIterable<Anchor> {
   for await (const line of handle.readLines()) {
     const anchor = readAnchor(jsonOf(line));

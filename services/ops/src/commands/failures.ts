@@ -12,7 +12,7 @@ export class CommandError extends Error {
   }
 }
 
-/** One line; of an address only what is no secret. */
+/** One line; of an address it shows only the parts that are not secret. */
 export function failureLine(error: unknown): string {
   const isExpected = [CommandError, CommanderError, QuestionError].some((kind) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 import { int64FromJsonNumber } from '@plant-store/contracts/plant-id';
 import { InvalidArgumentError } from 'commander';
 
-/** As JSON, ids in decimal digits: JSON numbers are doubles for most who read them. */
+/** As JSON, with ids as strings of decimal digits: most JSON parsers read numbers as doubles. */
 export function printJson(value: unknown): void {
   const text = JSON.stringify(
     value,
@@ -36,7 +36,7 @@ export function printTable(titles: readonly string[], rows: readonly (readonly s
   }
 }
 
-/** Text from clients, so that none can steer the terminal. */
+/** Text from clients, escaped so that it cannot send control sequences to the terminal. */
 export function shown(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (character) => JSON.stringify(character).slice(1, -1));
 }

@@ -6,7 +6,7 @@ import { count, printJson, printLine, time } from './output.ts';
 import { createProgress } from './progress.ts';
 import { type Addresses, openDatabase } from './system.ts';
 
-/** Repaired together, and no more kept in memory. */
+/** Plants repaired together; no more are kept in memory. */
 const REPAIRED_AT_ONCE = 1_000;
 const SHOWN_MAX = 50;
 const REDIS_MS_MAX = 5_000;

@@ -7,7 +7,7 @@ import { str } from 'envalid';
 import type { Db, MongoClient } from 'mongodb';
 import { CommandError } from './failures.ts';
 
-/** A command reads much at once, and nobody else waits for it. */
+/** Longer than in the services: a command reads a lot, and no client waits for it. */
 const SOCKET_MS_MAX = 120_000;
 const CONNECT_MS_MAX = 5_000;
 
@@ -22,7 +22,7 @@ export type Addresses = {
   mongodb: string;
   redis: string | undefined;
   queuePrefix: string;
-  /** Where the local system lies, when the addresses are its. */
+  /** The local system's directory, when the addresses are those of a local system. */
   dataDir: string | undefined;
 };
 

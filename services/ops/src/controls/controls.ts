@@ -24,7 +24,7 @@ export type ControlsOptions = {
   metrics: OpsMetrics;
 };
 
-/** What operators may do: each shows first what it will do, and is an entry of the audit log, refused or not. */
+/** The operators' controls. Each shows first what it will do; each use, also a refused one, is an audit entry. */
 export const controlPages: FastifyPluginAsync<ControlsOptions> = async (app, options) => {
   const { controls, audit, redis, instance, metrics } = options;
   await app.register(formbody, { bodyLimit: FORM_BYTES_MAX });
@@ -94,7 +94,7 @@ export const controlPages: FastifyPluginAsync<ControlsOptions> = async (app, opt
   }
 };
 
-/** The audit log's own line tells of the entry that it could not seal. */
+/** Ignores the error: the audit log has already logged that it could not seal the entry. */
 const logged = () => {};
 
 function readInput(user: User, fields: unknown): ControlInput {

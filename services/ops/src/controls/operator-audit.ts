@@ -9,11 +9,11 @@ import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { type MongoClient, ObjectId } from 'mongodb';
 
-/** An operator's action, or attempt, before it has its place in the audit log. */
+/** An operator's action or attempt, before it is sealed in the audit log. */
 export type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
 
 export type OperatorAudit = Disposable & {
-  /** Asked before anything is done that has to be recorded. @throws when an entry could not be sealed now */
+  /** Called before any action that must be audited. @throws when an entry could not be sealed now */
   check: () => Promise<void>;
   /** Resolves when a majority has the entry in a block. @throws when it cannot be sealed */
   record: (action: OperatorAction) => Promise<void>;
@@ -24,7 +24,7 @@ export type OperatorAudit = Disposable & {
 const BLOCK_BOUNDS = { entriesMax: 100, bytesMax: 1024 * 1024 };
 const READ_MS_MAX = 1_000;
 
-/** What operators do, in a chain of its own, sealed as creations are. */
+/** The audit log of operators' actions: a chain of its own, sealed in the same way as creations. */
 export function createOperatorAudit(
   mongo: MongoClient,
   database: string,
@@ -42,7 +42,7 @@ export function createOperatorAudit(
   };
   const blocks = mongo.db(database).collection<{ entries: OperatorEntry[] }>(AUDIT_BLOCKS);
 
-  /** Without the unique ones a chain may fork: nothing is sealed before they exist. */
+  /** Without the unique indexes a chain may fork, so nothing is sealed before they exist. */
   const stop = new AbortController();
   let indexed = false;
   void ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal).then(() => {

@@ -7,7 +7,7 @@ import type { Control } from './queue-controls.ts';
 
 const PERIOD_MS = 1_000;
 
-/** Resumes the queue once a pause has reached its end, also one that was begun by a console that has restarted since. */
+/** Resumes the queue when a pause ends, also a pause that began before the console restarted. */
 export function endPauses(
   {
     redis,

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Who paused the queue, why, and until when. It lies beside the queue, so that it outlives the console. */
+/** Who paused the queue, why, and until when. Stored in Redis, so that it survives a restart of the console. */
 export type PauseRecord = { by: string; reason: string; until: Date };
 
 const keyOf = (prefix: string) => `${prefix}:pause`;

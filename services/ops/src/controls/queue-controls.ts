@@ -27,10 +27,10 @@ export type Control = {
   apply: (input: ControlInput) => Promise<ControlOutcome>;
 };
 
-/** Failed jobs retried at once, at most; the rest stays for another try. */
+/** Failed jobs that one retry releases at most; the others need another retry. */
 const RETRIED_MAX = 10_000;
 
-/** What operators may do to the queue. None can lose a plant: jobs only name commits that are in MongoDB. */
+/** The controls of the queue. None can lose a plant: plants are in MongoDB, and jobs only name their commits. */
 export function queueControls(queue: Queue, redis: Redis, prefix: string): Record<ControlName, Control> {
   const waiting = async () => (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
 

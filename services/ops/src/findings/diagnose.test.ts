@@ -14,7 +14,7 @@ const database = (more: Partial<NonNullable<SystemStatus['database']>>): Partial
 });
 const worker = (more: Partial<typeof healthyWorker>) => ({ ...healthyWorker, ...more });
 
-/** What stands after a state has been read for 10 s. */
+/** The findings after the same state has been read for 10 s. */
 function findings(more: Partial<SystemStatus>) {
   const diagnose = createDiagnosis();
   diagnose({ ...healthyStatus, ...more, at: at(0) });

@@ -8,14 +8,14 @@ import { workerRules } from './worker-findings.ts';
 /** A finding that has lasted: since when, by this machine's clock. */
 export type LastingFinding = Finding & { id: string; key: string; since: Date };
 
-/** Causes before what follows from them. */
+/** Findings that cause others come first. */
 const rules: readonly Rule[] = [...databaseRules, ...redisRules, ...workerRules, ...queueRules];
 
 export const FINDING_IDS: readonly string[] = rules.map(({ id }) => id);
 
 /**
- * Remembers since when each finding stands, and answers all that stand, the gravest first, none hiding another.
- * To be given every reading, in order.
+ * Remembers since when each finding has lasted, and returns all present ones, the gravest first; none hides another.
+ * It must be given every reading, in order.
  */
 export function createDiagnosis(): (status: SystemStatus) => LastingFinding[] {
   let firstSeen = new Map<string, number>();

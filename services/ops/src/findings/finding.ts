@@ -3,23 +3,23 @@ import type { SystemStatus } from '../status/status.ts';
 /** How serious: less than promised, or not doing its job. */
 type FindingLevel = 'warn' | 'bad';
 
-/** Something that is wrong, as one rule sees it in one reading. */
+/** A fault that one rule finds in one reading. */
 export type Finding = {
-  /** What it is about, where a rule may find several. */
+  /** What it concerns (such as a worker), where a rule may have several findings. */
   subject?: string;
   level: FindingLevel;
   headline: string;
   cause: string;
   affected: string;
   action: string;
-  /** How long it has lasted, where the reading tells. */
+  /** How long it has lasted, where the reading shows it. */
   lastedMs?: number;
 };
 
 export type Rule = {
-  /** Names its findings, their section of docs/runbook.md and their metric. */
+  /** The name of its findings, of their section in docs/runbook.md and of their metric. */
   id: string;
-  /** A finding must have lasted this long to be shown: a restart alone is none. */
+  /** A finding is shown once it has lasted this long, so that a restart alone shows none. */
   holdMs?: number;
   find: (status: SystemStatus) => readonly Finding[];
 };

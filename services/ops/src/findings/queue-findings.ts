@@ -50,7 +50,7 @@ const limited: Rule = {
   },
 };
 
-/** A job that a worker takes at once may pass through such a state. */
+/** A job may be in such a state for a moment before a worker takes it. */
 const notTaken: Rule = {
   id: 'jobs-in-unused-states',
   holdMs: 5_000,

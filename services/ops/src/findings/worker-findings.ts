@@ -2,7 +2,7 @@ import { age, count } from '../status/figures.ts';
 import type { WorkerStatus } from '../status/reading/worker-status.ts';
 import type { Finding, Rule } from './finding.ts';
 
-/** A worker replaces its own connection after 10 s without progress; this long means that it did not help. */
+/** A worker replaces its own connection after 10 s without progress; after this long, that has not helped. */
 const STUCK_MS = 12_000;
 const STARTS_MAX = 3;
 
@@ -31,7 +31,7 @@ const none: Rule = {
 const silent: Rule = {
   id: 'worker-silent',
   find: ({ queue, redis }) => {
-    // A full Redis takes no reports.
+    // A full Redis refuses the workers' reports, so missing ones say nothing about the workers.
     if (queue === undefined || (redis?.memoryUsed ?? 0) >= 0.98) return [];
     const missing = queue.workers.filter(({ state }) => state === 'silent');
     const isAlone = missing.length === queue.workers.length;

@@ -3,8 +3,8 @@ import { Refusal } from './failures.ts';
 import { isSafe } from './requests.ts';
 
 /**
- * Refuses what another site makes a browser send (cross-site request forgery), by what browsers say of a request's
- * origin and scripts cannot forge. The rule of Go's net/http CrossOriginProtection: safe methods pass; else
+ * Refuses requests that another site makes a browser send (cross-site request forgery). It relies on headers that
+ * browsers set and scripts cannot forge. The rule of Go's net/http CrossOriginProtection: safe methods pass; else
  * Sec-Fetch-Site decides; else (old browsers, plain HTTP) Origin must name this host; a request with neither comes
  * from no browser and carries no cookie that anyone else could have lent it.
  * @param origin as operators' browsers show it; absent, the Host of each request counts.

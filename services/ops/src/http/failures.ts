@@ -10,14 +10,14 @@ export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly statusCode: number;
 
-  /** @param cause what is logged and not told, where there is more to it; without one, nothing is logged. */
+  /** @param cause logged, and not shown to the client; without a cause nothing is logged. */
   constructor(statusCode: number, words: string, cause?: Error) {
     super(words, { cause });
     this.statusCode = statusCode;
   }
 }
 
-/** Every failure leaves as a page or as JSON `{ error }` in plain words: no stack, no driver's text. */
+/** Answers every failure with a page or JSON `{ error }` in plain words, without a stack or a driver's message. */
 export const failures = fastifyPlugin<{ logger: Logger }>(async (app, { logger }) => {
   app.setNotFoundHandler((request, reply) => sendFailure(request, reply, 404, 'There is no such page here.'));
 

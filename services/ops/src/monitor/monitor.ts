@@ -4,7 +4,7 @@ import { createPace, type Pace } from './pace.ts';
 
 const PERIOD_MS = 2_000;
 
-/** One reading of the system and what it means beside those before. */
+/** One reading of the system, with what follows from it and the earlier ones. */
 export type Observation = {
   status: SystemStatus;
   findings: LastingFinding[];
@@ -16,7 +16,7 @@ export type Monitor = Disposable & {
   current: () => Promise<Observation>;
 };
 
-/** Reads the system every 2 s, whether anybody looks or not, so that it knows since when something is wrong. */
+/** Reads the system every 2 s, also when no page is open, so that it knows since when something is wrong. */
 export function startMonitor(readStatus: StatusReader): Monitor {
   const diagnose = createDiagnosis();
   const paceOf = createPace();

@@ -1,6 +1,6 @@
 import type { SystemStatus } from '../status/status.ts';
 
-/** Rates are taken over this time: shorter jumps about, longer tells of yesterday. */
+/** Rates are averages over this time: over a shorter one they fluctuate, over a longer one they lag. */
 const WINDOW_MS = 30_000;
 /** Rates that differ by less are the same. */
 const SAME_PER_S = 0.5;
@@ -16,7 +16,7 @@ export type Pace = {
 
 type Sample = { at: number; plants: number; searchable: number };
 
-/** How fast plants arrive and are processed. To be given every reading; undefined until two of them are known. */
+/** How fast plants arrive and are processed. It must be given every reading; undefined until it has two. */
 export function createPace(): (status: SystemStatus) => Pace | undefined {
   let samples: Sample[] = [];
   return ({ at, database }) => {

@@ -51,7 +51,7 @@ function recentRow({ when, who, action, outcome, affected, before, after, reason
   return html`<tr data-level="${outcome === 'done' ? 'good' : 'warn'}"><td>${when.toISOString().slice(0, 19).replace('T', ' ')}</td><td>${who.sub}</td><td>${what}</td><td>${affected ?? ''}</td><td>${change}</td><td>${reason ?? ''}</td></tr>`;
 }
 
-/** What one control will do, and the form that does it. Changing a field and looking again is a GET. */
+/** What one control will do, and the form that does it. A new preview after changing a field is a GET. */
 export function controlPage({
   user,
   name,

@@ -9,7 +9,7 @@ export type Failure = {
   user?: User | undefined;
 };
 
-/** What went wrong in plain words; `reference` finds the log line that tells more. */
+/** What went wrong in plain words; the log line with `reference` has the details. */
 export function failurePage({ status, words, reference, user }: Failure): string {
   return layout({
     title: String(status),

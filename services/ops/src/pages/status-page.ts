@@ -3,7 +3,7 @@ import type { User } from '../access/accounts.ts';
 import type { Fact, FactName, FindingWords, StatusWords } from '../status/status-words.ts';
 import { layout } from './layout.ts';
 
-/** The system at a glance. The script refreshes what carries a `data-` name; without scripts the page still tells. */
+/** The system at a glance. The script refreshes the elements with `data-` names; it is readable without scripts. */
 export function statusPage(user: User, { verdict, findings, facts, workers, chains }: StatusWords): string {
   return layout({
     title: 'Status',

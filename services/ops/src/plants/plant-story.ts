@@ -25,7 +25,7 @@ export type PlantStory = {
   anchor?: { sequence: number; key: string };
 };
 
-/** The story of a plant, as far as it has got; undefined where there is no such plant. */
+/** What has happened to a plant so far; undefined when there is no such plant. */
 export async function plantStory(database: Db, id: bigint): Promise<PlantStory | undefined> {
   const bounded = { maxTimeMS: READ_MS_MAX };
   const ledger = mongoLedger(database);

@@ -6,7 +6,7 @@ import { type Db, ObjectId } from 'mongodb';
 
 /**
  * Has workers index and audit the plants once more: sets their pending flags, by id and commit, and publishes their
- * commits. Where Redis is away the relay publishes them some seconds later.
+ * commits. Without a connection to Redis, the relay publishes them some seconds later.
  */
 export async function publishAgain(
   database: Db,

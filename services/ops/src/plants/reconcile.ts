@@ -13,7 +13,7 @@ const NOW = new Date(0);
 export type Difference =
   | { kind: 'not indexed' | 'not audited'; plant: bigint; commit: string }
   | { kind: 'index differs' | 'indexed, not stored'; plant: bigint }
-  /** What only `audit verify` can say more of. */
+  /** Differences that only `audit verify` can explain. */
   | {
       kind: 'audited, not stored' | 'audited otherwise' | 'audited twice';
       plant: bigint;
@@ -29,8 +29,8 @@ export type ReconcileRequest = {
 };
 
 /**
- * Compares plants, search index and audit log, by ranges of ids and with bounded memory. What differs is read again, by
- * majority, before it is told: beside running workers something is always on its way.
+ * Compares plants, search index and audit log, by ranges of ids and with bounded memory. Each difference is read again
+ * by majority before it is reported: while workers run, some plants are always still being processed.
  */
 export async function reconcile(database: Db, request: ReconcileRequest): Promise<{ plants: number }> {
   const plants = await compareIndex(database, request);
@@ -85,7 +85,7 @@ async function compareIndex(
   }
 }
 
-/** As both are now: the plants first, since one that is not pending any more has its entry already. */
+/** The present state of both. Plants are read first, since one that is no longer pending already has its entry. */
 async function judgeIndex(
   plants: Collection<PlantDocument>,
   search: Collection<SearchEntry>,
@@ -104,13 +104,13 @@ async function judgeIndex(
   }
   const orphans = [...entries.keys()].filter((id) => !known.has(id));
   if (orphans.length === 0) return;
-  // One that was created since the plants were read is stored by now.
+  // A plant that was created after the plants were read is found now.
   const later = await plants.find({ _id: { $in: orphans } }, { projection: { _id: 1 } }).toArray();
   for (const { _id } of later) known.add(_id);
   for (const plant of orphans) if (!known.has(plant)) onDifference({ kind: 'indexed, not stored', plant });
 }
 
-/** What is pending is on its way, or waits for an operator. */
+/** Pending plants are left out: they are still to be processed, or are poison and wait for an operator. */
 function indexDifference(
   plant: PlantDocument,
   entry: SearchEntry | undefined,
@@ -128,7 +128,7 @@ async function compareAudit(
 ): Promise<void> {
   const ledger = mongoLedger(database);
   using comparison = new ContentComparison();
-  // An anchor from before says where the newer blocks begin; without one the log is read whole.
+  // An earlier anchor shows where the newer blocks begin; without one the whole log is read.
   const anchor = since && (await ledger.anchorBefore(since));
   const total = await ledger.count(new Map(anchor?.heads.map(({ chain, height }) => [chain, height])));
   let done = 0;

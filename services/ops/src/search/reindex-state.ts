@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Db, WriteConcernSettings } from 'mongodb';
 
-/** Commands that go on where an earlier one was killed keep here how far they came. */
+/** Where a command stores its progress, so that the next one continues after it was killed. */
 const OPS_STATE = 'ops_state';
 const ID = 'reindex';
-/** Whoever has not been heard of for so long is gone. */
+/** A holder that has not renewed its lease for this long is gone. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 3_000;
 const LOOK_MS = 500;
@@ -14,9 +14,9 @@ export type ReindexState = {
   /** The last plant that was copied. */
   position: bigint | undefined;
   copied: number;
-  /** What is no plant that could be indexed. */
+  /** Documents that are no plants and cannot be indexed. */
   skipped: number;
-  /** How far each chain of the audit log was when it began, or has been replayed since. */
+  /** The height of each audit chain at the start of the reindex, or up to which it has been replayed since. */
   heads: Map<number, number>;
 };
 
@@ -42,8 +42,8 @@ type Stored = {
 export class ReindexRunning extends Error {}
 
 /**
- * Takes the lease on reindexing, so that one runs at a time, and holds it until it is disposed of. Of a holder that was
- * killed the lease is waited for; one that renews it is running.
+ * Takes the lease on reindexing, so that one reindex runs at a time, and holds it until it is disposed of. When the
+ * holder was killed, it waits until the lease expires; a holder that renews the lease is running.
  * @throws ReindexRunning
  */
 export async function takeReindex(database: Db, holder: string, onWait: () => void): Promise<ReindexStore> {
@@ -98,7 +98,7 @@ export async function takeReindex(database: Db, holder: string, onWait: () => vo
   };
 }
 
-/** Whether the lease was free, or left by somebody who is gone; by the database's clock. */
+/** Whether the lease was free or had expired, by the database's clock. */
 async function take(database: Db, holder: string): Promise<boolean> {
   const states = database.collection<Stored>(OPS_STATE, { writeConcern: { w: 'majority' } });
   const free = { $setOnInsert: { holder: null, alive: new Date(0) } };

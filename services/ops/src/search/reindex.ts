@@ -7,9 +7,9 @@ import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry'
 import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';
 
-/** What is being built; it becomes `plant_search` by its name. */
+/** The index being built; at the swap it is renamed to `plant_search`. */
 const NEXT_SEARCH = 'plant_search_next';
-/** Small, so that a create waits behind one no longer than behind another commit. */
+/** Small, so that a create waits no longer for one of these writes than for another commit. */
 const PLANTS_AT_ONCE = 200;
 /** Blocks replayed before the swap, so that little is left for after it. */
 const BLOCKS_LEFT_MAX = 20;
@@ -26,13 +26,14 @@ export type ReindexDeps = {
 };
 
 /**
- * Builds the search index anew while the store runs, and puts it in the place of the old one in a single step.
+ * Builds a new search index while the store runs, and swaps it with the old one in a single step.
  *
- * Plants that are audited after the beginning are replayed from their blocks, before the swap and after it. A worker may
- * have indexed plants in the old index and not audited them by the swap: each of them is still pending when the pending
- * plants are read afterwards, or its block was sealed before that and is replayed. So none is missed.
+ * Plants that are audited after the start are replayed from their blocks, before the swap and after it. At the swap, a
+ * worker may have indexed plants in the old index alone and not audited them yet. Each of them is either still pending
+ * when the pending plants are read after the swap, or its block was sealed before that read and is replayed. So none is
+ * missed.
  *
- * Every step may be repeated: whoever goes on after a crash begins with the last step that was noted.
+ * Every step may be repeated: after a crash, the next reindex continues from the last step that was stored.
  */
 export async function reindex(deps: ReindexDeps): Promise<{ plants: number; skipped: number }> {
   const { client, database, store, signal } = deps;
@@ -50,7 +51,7 @@ export async function reindex(deps: ReindexDeps): Promise<{ plants: number; skip
       await copyPlants(deps, next, state);
       while ((await replayBlocks(deps, next, state)) > BLOCKS_LEFT_MAX) signal.throwIfAborted();
       state.phase = 'swapping';
-      // By majority, and with it all that was copied before.
+      // Written with majority, which also confirms all earlier writes of the copy.
       await store.write(state, MAJORITY);
     }
     if (state.phase === 'swapping') {
@@ -71,7 +72,7 @@ async function createIndexes(next: Collection<SearchEntry>): Promise<void> {
   for (const { collection: _collection, ...index } of searchIndexes) await next.createIndexes([index]);
 }
 
-/** In the order of ids, from where the last run ended. */
+/** Copies plants in the order of ids, from where an earlier reindex stopped. */
 async function copyPlants(
   deps: ReindexDeps,
   next: Collection<SearchEntry>,
@@ -91,7 +92,7 @@ async function copyPlants(
       })
       .toArray();
     if (page.length === 0) return;
-    // What is pending is indexed by a worker, and replayed from its block.
+    // A pending plant is left out: a worker indexes it, and it is replayed from its block.
     const processed = page.filter(({ pending }) => pending === undefined);
     const added = await addEntries(next, processed);
     state.skipped += processed.length - added;
@@ -128,7 +129,7 @@ async function replayBlocks(
   return replayed;
 }
 
-/** Read after the swap in its session: whatever was indexed in the old index alone is still among them, or audited. */
+/** Read after the swap, in its session: a plant indexed in the old index alone is still pending then, or audited. */
 async function indexPending(
   database: Db,
   search: Collection<SearchEntry>,
@@ -147,7 +148,7 @@ async function indexPending(
   await addEntries(search, page, MAJORITY);
 }
 
-/** Those that are there already say the same. @returns how many plants have an entry now */
+/** Existing entries are kept: they are equal. @returns how many plants have an entry now */
 async function addEntries(
   search: Collection<SearchEntry>,
   plants: readonly PlantDocument[],
@@ -164,7 +165,7 @@ async function addEntries(
   }
 }
 
-/** Undefined for what no worker can index either. */
+/** Undefined for a document that workers cannot index either. */
 function entryOf(plant: PlantDocument, now: Date): SearchEntry | undefined {
   try {
     return searchEntry(plant, now);

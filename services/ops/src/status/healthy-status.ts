@@ -3,7 +3,7 @@ import type { QueueStatus } from './reading/queue-status.ts';
 import type { WorkerStatus } from './reading/worker-status.ts';
 import type { SystemStatus } from './status.ts';
 
-/** A system at rest in which nothing is wrong: what unit tests of the console change one thing of. */
+/** A healthy, idle system; unit tests of the console change one thing in it. */
 export const healthyDatabase: DatabaseStatus = {
   plants: 5,
   searchable: 5,

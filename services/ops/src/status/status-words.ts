@@ -7,7 +7,7 @@ import type { DatabaseStatus } from './reading/database-status.ts';
 import type { QueueStatus } from './reading/queue-status.ts';
 import type { WorkerState, WorkerStatus } from './reading/worker-status.ts';
 
-/** How worried to be: all well, work in hand, less than promised, or not doing its job. */
+/** The levels, in order: all is well, work is under way, less than promised, not doing its job. */
 type Level = 'good' | 'busy' | 'warn' | 'bad';
 
 type Verdict = { level: Level; headline: string; advice: string };
@@ -126,7 +126,7 @@ function backlogNote(
   return `the oldest for ${age(oldestMs)}${outlook === undefined ? '' : `, ${outlook}`}${apart}`;
 }
 
-/** Seconds of backlog are the ordinary state and no prospect worth telling. */
+/** How the backlog develops; undefined for one that clears within seconds, which is normal. */
 function outlookOf(pace: Pace | undefined): string | undefined {
   if (pace === undefined) return undefined;
   if (pace.growsPerS > 0) return `growing by ${count(Math.ceil(pace.growsPerS))}/s`;

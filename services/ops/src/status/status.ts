@@ -8,7 +8,7 @@ import { rememberFailedCommits } from './reading/failed-commits.ts';
 import { type QueueStatus, readQueue } from './reading/queue-status.ts';
 import { createRedisReader, type RedisStatus } from './reading/redis-status.ts';
 
-/** The system at one moment; what gives no answer is undefined. */
+/** The system at one moment; a part that does not answer is undefined. */
 export type SystemStatus = {
   at: Date;
   database: DatabaseStatus | undefined;
@@ -35,7 +35,7 @@ export function createStatusReader(
 ): StatusReader {
   const readDatabase = createDatabaseReader(database);
   const readRedis = createRedisReader(redis);
-  /** As of the reading before: MongoDB need not wait for Redis. */
+  /** From the previous reading, so that reading MongoDB does not wait for Redis. */
   const failedCommits = rememberFailedCommits(() => performance.now());
   const databaseAnswer = answerOf('MongoDB', () => readDatabase(failedCommits.all()), databaseFault, logger);
   const redisAnswer = answerOf(
@@ -83,7 +83,7 @@ function redisFault(redis: Redis): string {
 
 type Answer<T> = { value?: T; fault?: string };
 
-/** What is read, or why there is no answer in time; logged once an outage, not once a reading. */
+/** The answer, or why there is none in time; logged once per outage, not at every reading. */
 function answerOf<T>(
   server: string,
   read: () => Promise<T>,

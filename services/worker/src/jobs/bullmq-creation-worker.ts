@@ -9,29 +9,29 @@ import type { CreationJob } from './process-creation-job.ts';
 /** A job whose worker died or hangs is taken over after at most this and two stall checks: 20 s (L2). */
 const LOCK_MS = 10_000;
 const STALL_CHECK_MS = 5_000;
-/** A job that stalled more often fails and waits for the relay, so that one that kills its worker does not do so at once. */
+/** A job that stalls more often fails, and the relay retries it later, since it may be what kills its workers. */
 const STALLS_MAX = 3;
-/** After a lost connection BullMQ would wait 15 s. */
+/** Pause before a new try after a lost connection; BullMQ's default is 15 s. */
 const RETRY_MS = 1_000;
-/** Redis that refuses commands (full, read-only, loading) is left alone for so long; BullMQ would ask without a pause. */
+/** Pause after Redis refused a command (full, read-only, loading); BullMQ would retry without a pause. */
 const REFUSED_MS = 1_000;
-/** Jobs in hand are given this long at a close: less than a process has to exit. */
+/** At shutdown, active jobs have this long to finish; it is less than the process has to exit. */
 const CLOSE_MS_MAX = 6_000;
 
 export type BullmqWorkerDeps = {
-  /** Of its own, since it is disconnected at the close. */
+  /** A connection for this worker alone: it is disconnected at shutdown. */
   redis: Redis;
   prefix: string;
-  /** By which Redis, and so the console, knows its connection. */
+  /** The name of its connection in Redis; the console identifies the worker by it. */
   name: string;
   concurrency: number;
   process: (job: CreationJob) => Promise<void>;
   on: {
     error: (error: Error) => void;
     stalled: (jobId: string) => void;
-    /** Somebody else's job is on the queue: it names no commit. */
+    /** A job on the queue names no commit, so it is not a creation job. */
     foreign: (job: { id: string; name: string }) => void;
-    /** Redis takes no more: only room helps. */
+    /** Redis is full and refuses writes until it has memory again. */
     full: () => Promise<void>;
   };
 };
@@ -62,14 +62,14 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
     {
       connection: redis,
       prefix,
-      // A name of Redis' connections holds no white space.
+      // The name of a Redis connection cannot contain white space.
       name: name.replace(/\s/g, '-'),
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALL_CHECK_MS,
       maxStalledCount: STALLS_MAX,
       runRetryDelay: RETRY_MS,
-      // Also for a job whose own options Redis evicted: kept, its id would keep every later publication out.
+      // Set here too, for jobs whose own options Redis evicted: a kept job's id would block every later publication.
       removeOnComplete: { count: 0 },
     },
   );

@@ -3,23 +3,23 @@ import { type Batcher, createBatcher } from '@plant-store/platform/concurrency/b
 import type { PoisonPlant } from './pending-plants.ts';
 import { type CommitReport, type ProcessingDeps, processCommits } from './process-commits.ts';
 
-/** One batch takes this many plants, as their publishers counted them, or one job. */
+/** A batch takes jobs up to this many plants (as their publishers counted them), and always at least one job. */
 const BATCH_PLANTS_MAX = 8_000;
-/** What a commit is taken for when nobody counted. */
+/** Assumed number of plants of a commit whose publisher did not count them. */
 const COMMIT_PLANTS = 500;
-/** Plants worked on at once in a batch; halved whenever the database does not keep up, down to the least. */
+/** Plants processed together in a batch: halved whenever the database does not keep up, down to PAGE_PLANTS_MIN. */
 const PAGE_PLANTS_MAX = 2_000;
 const PAGE_PLANTS_MIN = 125;
-/** Two in flight would be smaller each, and cost a plant 15 % more. */
+/** Two batches at once would each be smaller, which costs 15 % more per plant. */
 const BATCHES_MAX = 1;
-/** Longer than any job is in hand: what waits is bounded by the jobs that a worker takes. */
+/** Longer than any job is active. The number of waiting jobs is bounded by how many a worker takes at once. */
 const WAIT_MS_MAX = 3_600_000;
 
 type CommitsOutcome =
   | { outcome: 'done'; plants: number }
-  /** The database, not a commit, is the cause: the same will do later. */
+  /** The database is the cause, not a commit: the same commits can be processed later. */
   | { outcome: 'database-away'; error: unknown }
-  /** Of plants that cannot be processed, or of something nobody foresaw. */
+  /** Caused by plants that cannot be processed, or by an unexpected error. */
   | { outcome: 'failed'; poison: readonly PoisonPlant[]; errors: readonly unknown[] };
 
 export type CommitBatches = Batcher<readonly PendingCommit[], CommitsOutcome>;
@@ -29,7 +29,7 @@ export type CommitBatchesDeps = ProcessingDeps & {
   on: { processed: (commits: number, plants: number, ms: number) => void };
 };
 
-/** Lets one batch process the commits of many jobs, which costs the database a fraction of a batch for each. */
+/** Processes the commits of many jobs in one batch: the database does far less work than with a batch per job. */
 export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): CommitBatches {
   let pagePlants = PAGE_PLANTS_MAX;
 
@@ -48,7 +48,7 @@ export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): C
       }
       if (commits.length === 1)
         return new Map(commits.map((commit) => [commit, { outcome: 'failed', poison: [], errors: [error] }]));
-      // Nobody foresaw this failure, so one commit may be its cause: it is found by halving, and fails alone (E6).
+      // This error is unexpected, so one commit may be its cause: halving the batch finds it, and it fails alone (E6).
       const middle = Math.ceil(commits.length / 2);
       const first = await processTogether(commits.slice(0, middle));
       const second = await processTogether(commits.slice(middle));
@@ -71,7 +71,7 @@ export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): C
     sizeOf: (job) => job.reduce((sum, { plants }) => sum + (plants || COMMIT_PLANTS), 0),
     batchItemsMax: jobsMax,
     batchBytesMax: BATCH_PLANTS_MAX,
-    // A replaced BullMQ worker may still have jobs in hand.
+    // A BullMQ worker that was replaced may still have active jobs.
     waitingItemsMax: 4 * jobsMax,
     waitingBytesMax: Number.POSITIVE_INFINITY,
     waitMsMax: WAIT_MS_MAX,

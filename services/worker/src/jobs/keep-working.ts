@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
 
-/** Between two looks at the queue. */
+/** Interval between checks of the queue. */
 const WATCH_MS = 2_500;
-/** Jobs wait, the queue is not paused, and the worker has had none in hand for so long: it is stuck. */
+/** A worker is stuck when it has had no job for this long while jobs wait and the queue is not paused. */
 const STUCK_MS = 10_000;
 
-/** What takes creation jobs from the queue. */
+/** Takes creation jobs from the queue. */
 export type CreationWorker = {
-  /** Milliseconds without a job in hand; 0 while there is one. */
+  /** Milliseconds since it last had an active job; 0 while it has one. */
   idleMs: () => number;
-  /** Takes no further job and finishes those in hand, for a bounded time. */
+  /** Takes no further job and lets active ones finish, for a bounded time. */
   close: () => Promise<void>;
 };
 
@@ -24,8 +24,8 @@ export type KeepWorkingDeps = {
 };
 
 /**
- * Keeps a worker taking jobs. Blocking reads have stuck after failovers of Redis, without any error: a worker that
- * stays idle while jobs wait is replaced by a new one with connections of its own.
+ * Keeps a worker taking jobs. After a failover of Redis a blocking read can hang without any error, so a worker that
+ * stays idle while jobs wait is replaced by a new one with new connections.
  */
 export function keepWorking(deps: KeepWorkingDeps): { close: () => Promise<void> } {
   const { startWorker, queueStatus, now, on, watchMs = WATCH_MS, stuckMs = STUCK_MS } = deps;

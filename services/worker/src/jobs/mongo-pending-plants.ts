@@ -7,11 +7,11 @@ import type { PendingPlants } from './pending-plants.ts';
 /**
  * The pending plants in MongoDB.
  * - They are read by majority: a local read shows plants that may be rolled back after they are audited (E2).
- * - Pending flags are cleared by commit and id, not by commit alone: a majority read does not see the members that only
- *   a minority has, or that land later; their flags would go with the others' (E3).
- * - The clear waits for nobody (w:1): one that is rolled back leaves plants pending, and the work is repeated.
- * - Both name the index: for the clear the planner would else choose ids, at two to three times the database's CPU; and
- *   a missing index fails the batch before it writes anything.
+ * - Pending flags are cleared by commit and id, not by commit alone: a majority read does not see those plants of a
+ *   commit that only a minority has, or that arrive later, and their flags would be cleared unprocessed (E3).
+ * - The clear uses w:1. If it is rolled back, the plants stay pending and are processed again, which changes nothing.
+ * - Read and clear name the index as a hint. Without it the planner clears by the index on ids, at two to three times
+ *   the database's CPU; and with it a missing index fails the batch before it writes anything.
  */
 export function mongoPendingPlants(client: MongoClient, database: string): PendingPlants {
   const plants = client.db(database).collection<PlantDocument>(PLANTS, {
@@ -24,7 +24,7 @@ export function mongoPendingPlants(client: MongoClient, database: string): Pendi
     async *pages(commits, plantsMax) {
       const cursor = plants.find(
         { commit: { $in: commits.map((commit) => new ObjectId(commit)) }, pending: true },
-        // What is no UTF-8 is read with replacement characters: one such plant must not fail the read of the others.
+        // Invalid UTF-8 is read as replacement characters: one such plant must not fail the read of the others.
         { ...bounded, batchSize: plantsMax, enableUtf8Validation: false },
       );
       try {

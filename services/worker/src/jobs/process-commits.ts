@@ -7,27 +7,28 @@ import { ObjectId } from 'mongodb';
 import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
 import { readPlant } from './read-plant.ts';
 
-/** Plants whose entries are made in one go: some milliseconds each at the very worst. */
+/** Plants whose entries are made without yielding: at worst, each takes some milliseconds. */
 const PREPARED_AT_ONCE = 50;
 
 export type ProcessingDeps = {
   pending: PendingPlants;
-  /** Both return when a majority has all but the plants they answer, each with why the database rejects it. */
+  /** Both resolve when a majority has the entries. They return plants that the database rejects, with the reason. */
   index: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
   audit: (entries: readonly CreationEntry[]) => Promise<ReadonlyMap<bigint, string>>;
   on: {
     indexed: (plants: readonly PlantDocument[]) => void;
-    /** A pending document that belongs to no commit, and was met among the plants of one. It fails nobody's job. */
+    /** A pending document without a valid commit id was read along with a commit's plants. It fails no job. */
     strayed: (poison: PoisonPlant) => void;
   };
 };
 
-/** What became of one commit in a batch. */
+/** The outcome of one commit in a batch. */
 export type CommitReport = { commit: string; plants: number; poison: PoisonPlant[] };
 
 /**
- * One batch: whatever is pending of the commits is indexed, audited, and only then cleared. Every step may be repeated,
- * by several workers at once, without changing the end. A plant that cannot be processed is left out and reported.
+ * Processes one batch: indexes and audits the pending plants of the commits, and only then clears their pending flags.
+ * Every step is idempotent, also when several workers do it at once. Plants that cannot be processed are left out and
+ * reported.
  */
 export async function processCommits(
   deps: ProcessingDeps,
@@ -69,7 +70,7 @@ export async function processCommits(
 
 type Prepared = { plant: PlantDocument; search: SearchEntry; audit: CreationEntry };
 
-/** Yields to the event loop in between: locks have to be renewed, and health answered, whatever the plants hold. */
+/** Yields to the event loop in between, so that locks are renewed and health checks answered in time. */
 async function prepareAll(page: readonly unknown[]): Promise<(Prepared | PoisonPlant)[]> {
   const prepared: (Prepared | PoisonPlant)[] = [];
   const now = new Date();
@@ -80,7 +81,7 @@ async function prepareAll(page: readonly unknown[]): Promise<(Prepared | PoisonP
   return prepared;
 }
 
-/** The entries of one document, or why there are none: one document never fails another's batch (E6). */
+/** The entries of one document, or why it has none: an invalid document does not fail the rest of its batch (E6). */
 function prepare(document: unknown, now: Date): Prepared | PoisonPlant {
   try {
     const plant = readPlant(document);

@@ -3,17 +3,17 @@ import type { PendingCommit } from '@plant-store/contracts/creation-job';
 import type { CommitBatches } from './commit-batches.ts';
 import type { PoisonPlant } from './pending-plants.ts';
 
-/** Pauses while the database is away: soon at first, and never so long that its return goes unnoticed (L2). */
+/** Pauses between tries while the database is away: they grow to a maximum that still meets L2 when it is back. */
 const PAUSE_MS = 250;
 const PAUSE_MS_MAX = 4_000;
-/** Of a job's reason to fail: operators read it, Redis keeps it. */
+/** Limits on the reason with which a job fails: operators read it, and Redis stores it. */
 const NAMED_MAX = 10;
 const REASON_LENGTH_MAX = 200;
 
-/** A creation job as far as it is needed. */
+/** The fields of a creation job that are needed here. */
 export type CreationJob = {
   id: string;
-  /** None where the job is none of ours. */
+  /** Empty when the job is not a creation job. */
   commits: readonly PendingCommit[];
   traceparent: string | undefined;
 };
@@ -33,9 +33,9 @@ export type CreationJobDeps = {
 };
 
 /**
- * One creation job: the commits it names join the next batch. While the database is away the job waits for it, as every
- * other would; to fail it would only have the relay retry it, later. Whatever else fails, fails the job, which frees its
- * place; the plants concerned stay pending, and the relay retries every failed job.
+ * Processes one creation job: its commits join the next batch. While the database is away the job waits, since every
+ * other job would wait too, and a failed job is only retried later. Any other error fails the job, so that the worker
+ * can take another one; the plants concerned stay pending, and the relay retries the failed job.
  */
 export async function processCreationJob(deps: CreationJobDeps, job: CreationJob): Promise<void> {
   const started = performance.now();

@@ -1,11 +1,12 @@
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { ObjectId } from 'mongodb';
 
-/** Longer than any request may be, in UTF-16 units: no plant of ours. */
+/** In UTF-16 units. A longer text exceeds the largest request, so the API did not write it. */
 const STRING_LENGTH_MAX = 256 * 1024;
 
 /**
- * A stored document as the plant it should be. The API writes no other; a restored backup or a hand at the shell may.
+ * Checks a stored document and returns it as a plant. The API writes only valid ones; a restored backup or an edit in
+ * the MongoDB shell may leave others.
  * @throws TypeError naming the field and the rule
  */
 export function readPlant(document: unknown): PlantDocument {
@@ -23,7 +24,7 @@ export function readPlant(document: unknown): PlantDocument {
   return document as PlantDocument;
 }
 
-/** Members beside those expected are audited as well, so they have to be strings, too. */
+/** Members other than the expected ones are audited as well, so they must be strings too. */
 function strings(value: unknown, name: string, required: readonly string[]): void {
   const members = record(value, name);
   for (const member of required) string(members[member], `${name}.${member}`);

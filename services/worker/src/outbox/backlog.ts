@@ -1,10 +1,10 @@
 import type { CreationQueue } from './creation-queue.ts';
 
 /**
- * Tells what workers have caught up with. They take jobs in the order of their publication: once the job that was the
- * newest at some moment waits no more, neither does any that was published before. So a commit that was due by then
- * has been taken or lost, and one that is younger is most likely named by a job that waits: to publish it again would
- * double the backlog. An empty queue has caught up with everything, which is also how a flushed Redis looks.
+ * Tells up to which moment workers have caught up. They take jobs in the order of publication: once the newest job of
+ * some moment no longer waits, no job published before it waits either. So the job of a commit that was due by that
+ * moment has been taken or lost. A younger commit most likely still has a waiting job, and publishing it again would
+ * double the backlog. When the queue is empty, workers have caught up with everything; a flushed Redis looks the same.
  */
 export function createBacklog(
   queue: CreationQueue,

@@ -15,7 +15,7 @@ import type { CreationQueue } from './creation-queue.ts';
 /** Keys that a scan for orphaned jobs looks at in one step. */
 const SCANNED_AT_ONCE = 1_000;
 
-/** Another relay, or an operator, was faster. */
+/** Another relay or an operator has already changed the job. */
 function isNoLongerFailed(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === ErrorCode.JobNotInState || code === ErrorCode.JobNotExist;
@@ -104,7 +104,7 @@ export function bullmqCreationQueue(
       const bullmq = await queue();
       const job = await bullmq.getJob(jobId);
       if (job === undefined) {
-        // Redis evicted the job and kept its id: it would count as failed for ever.
+        // Redis evicted the job but kept its id, which would count as a failed job for ever.
         await bullmq.remove(jobId);
         return 'gone';
       }

@@ -4,37 +4,37 @@ import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
 /** The queue of creation jobs, seen from the worker's side. Every function throws while Redis is away. */
 export type CreationQueue = {
   status: () => Promise<QueueStatus>;
-  /** Of all jobs that wait, the one that was added last; workers take it last. */
+  /** The waiting job that was added last; workers take it last. */
   newestWaiting: () => Promise<string | undefined>;
   isWaiting: (jobId: string) => Promise<boolean>;
-  /** The commits of the jobs that workers have in hand. */
+  /** The commits of active jobs. */
   commitsInHand: () => Promise<ReadonlySet<string>>;
-  /** Those of the commits whose job id is taken: `add` ignores a job with an id that Redis still holds. */
+  /** Those of the commits whose job id Redis still holds: `add` ignores a job with such an id. */
   taken: (commits: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Whether one of these commits' ids is taken by a job that is in no list any more, and so never comes. */
+  /** Whether one of these commits has an orphaned job: its id is taken, but it is in no list. */
   anyOrphaned: (commits: readonly string[]) => Promise<boolean>;
-  /** Removes all jobs that are in no list. Answers how many there were. */
+  /** Removes all orphaned jobs (in no list). Returns how many there were. */
   removeOrphaned: () => Promise<number>;
-  /** Publishes creation jobs, each for so many commits. */
+  /** Publishes creation jobs, each for the given number of commits. */
   publish: (jobs: readonly (readonly PendingCommit[])[]) => Promise<void>;
-  /** A page of the failed jobs, those that failed first before the others. */
+  /** A page of the failed jobs, in the order in which they failed. */
   failed: (start: number, jobsMax: number) => Promise<FailedJob[]>;
   /** How often each of these jobs has been attempted. */
   attempts: (jobIds: readonly string[]) => Promise<number[]>;
-  /** What became of a failed job. */
+  /** The outcome of retrying a failed job. */
   retry: (jobId: string) => Promise<Retry>;
   /** Drops all waiting jobs: their commits are pending in the database, and published again later. */
   dropWaiting: () => Promise<void>;
 };
 
-/** @property failedAt tells one failure of a job from the next; by the clock of some worker, so nothing is reckoned with it */
+/** @property failedAt tells one failure of a job from the next; by a worker's clock, so not used to calculate times */
 type FailedJob = { id: string; failedAt: string };
 
 type Retry =
   | 'retried'
-  /** It named several commits: each has a job of its own now, so that one which fails again delays no other. */
+  /** It named several commits: each has its own job now, so that one that fails again does not delay others. */
   | 'split'
-  /** It names no commit, so it is none of ours, and is left as it is. */
+  /** It names no commit, so it is not a creation job and is left as it is. */
   | 'foreign'
-  /** Nothing is left of it but its id, or another relay was faster. */
+  /** Only its id is left, or another relay has already retried it. */
   | 'gone';

@@ -4,16 +4,16 @@ import { OPERATION_MS_MAX } from '@plant-store/platform/mongo/mongo';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { PendingCommits } from './pending-commits.ts';
 
-/** Plants a page looks at; grouped in the database, so that only the commits travel. */
+/** Plants read for one page. The database groups them, so that only the commits are transferred. */
 const PAGE_PLANTS_MAX = 10_000;
 const BEFORE_ALL = '0'.repeat(24);
 
 /**
- * The pending commits in MongoDB, read by majority as the worker reads their plants: a job for what is rolled back
- * would find nothing. A page may end within a commit; the next one begins with the following commit.
+ * The pending commits in MongoDB. They are read by majority, as the worker reads their plants: a job for a commit that
+ * is rolled back would find nothing. A page may end within a commit; the next one begins with the following commit.
  *
- * A commit that is no ObjectId is none of ours. Most types of value are outside the range that is read; an array is
- * inside it when it holds an ObjectId, so the type is asked for as well.
+ * This system writes only ObjectIds as commits. The range that is read excludes most other types; an array that holds
+ * an ObjectId is inside the range, so the query also checks the type.
  */
 export function mongoPendingCommits(client: MongoClient, database: string): PendingCommits {
   const plants = client

@@ -7,7 +7,7 @@ export type PendingCommits = {
 };
 
 type PendingPage = {
-  /** With how many of their plants the page holds. */
+  /** Each commit with the number of its plants in this page. */
   commits: readonly PendingCommit[];
   /** Where the next page begins; `undefined` when this was the last. */
   next: string | undefined;

@@ -1,16 +1,16 @@
 import type { PendingCommit } from '@plant-store/contracts/creation-job';
 
-/** How long a commit is left alone after a publication, at most. */
+/** The longest pause before a commit is published again. */
 const PAUSE_MS_MAX = 30_000;
 
-/** A commit that has stayed pending for too long, and when it had. */
+/** A commit that has stayed pending for too long, and since when. */
 export type DueCommit = PendingCommit & { dueAt: number };
 
 type Remembered = { since: number; dueAt: number; publications: number; pass: number };
 
 /**
- * Which commits have been seen pending since when, by this process' monotonic clock: their own times come from the
- * clocks of other machines. Between publications a commit is left alone for longer each time.
+ * Remembers since when each commit has been seen pending, by this process' monotonic clock: the times in commit ids
+ * come from the clocks of other machines. The pause between publications of a commit grows each time.
  * @param commitsMax bounds the memory; commits beyond it are remembered once others are gone
  */
 export function createPublicationMemory(ageMs: number, commitsMax: number) {
@@ -18,7 +18,7 @@ export function createPublicationMemory(ageMs: number, commitsMax: number) {
   let pass = 0;
 
   return {
-    /** Takes note of pending commits; answers those that have stayed for too long since they were seen or published. */
+    /** Remembers pending commits; returns those that are still pending too long after they were seen or published. */
     saw(commits: readonly PendingCommit[], now: number): DueCommit[] {
       const due: DueCommit[] = [];
       for (const { commit, plants } of commits) {
@@ -47,7 +47,7 @@ export function createPublicationMemory(ageMs: number, commitsMax: number) {
       }
     },
 
-    /** All pending commits were seen once through: what was not among them is no longer pending. */
+    /** A sweep has read all pending commits: those it did not see are no longer pending, and are forgotten. */
     passed(): void {
       for (const [commit, known] of remembered) if (known.pass !== pass) remembered.delete(commit);
       pass++;

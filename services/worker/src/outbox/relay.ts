@@ -6,15 +6,15 @@ import type { PendingCommits } from './pending-commits.ts';
 import { createPublicationMemory, type DueCommit } from './publication-memory.ts';
 import { createRetries } from './retries.ts';
 
-/** A sweep looks at so many pages of pending commits, at one while workers are behind; the next one goes on there. */
+/** Pages of pending commits a sweep reads (one while workers are behind). The next sweep goes on where it ended. */
 const PAGES_MAX = 10;
 /** Commits remembered between sweeps: about 35 MB. */
 const REMEMBERED_MAX = 200_000;
-/** Commits whose ids are looked up, and which are published, together. */
+/** Commits that are looked up and published together. */
 const PUBLISHED_AT_ONCE = 1_000;
-/** The longest pause, after errors. */
+/** The longest pause between sweeps, after errors. */
 const PAUSE_MS_MAX = 10_000;
-/** A sweep in flight is given so long at a close; ending it anywhere does no harm. */
+/** At shutdown, a running sweep has this long to finish; it may be interrupted at any point without harm. */
 const CLOSE_MS_MAX = 5_000;
 
 export type RelayDeps = {
@@ -37,8 +37,8 @@ export type RelayDeps = {
 };
 
 /**
- * The other end of the outbox: publishes commits whose plants have stayed pending, and retries failed creation jobs.
- * Whatever Redis lost, comes back this way. Goes on until it is stopped, through every outage.
+ * The outbox relay: publishes commits whose plants have stayed pending, and retries failed creation jobs. So jobs that
+ * Redis lost are published again. It goes on through every outage until it is stopped.
  */
 export function startRelay(deps: RelayDeps): { close: () => Promise<void> } {
   const stop = new AbortController();
@@ -55,7 +55,7 @@ export function startRelay(deps: RelayDeps): { close: () => Promise<void> } {
         deps.on.failed(error);
         pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
       }
-      // Relays of several workers drift apart, so that they do not all publish the same at once.
+      // The pause is random, so that the relays of several workers do not all publish the same commits at once.
       const jitter = 1 + deps.random() / 4;
       await pause(pauseMs * jitter, undefined, { signal: stop.signal }).catch(() => {});
     }
@@ -78,7 +78,7 @@ function createSweep({ pending, queue, ageMs, now, on }: RelayDeps): () => Promi
   let behind = false;
 
   return async () => {
-    // The queue first: a commit that still has pending plants after its job was seen to be nowhere, has lost it.
+    // The queue is read first: a commit without a job then, and with pending plants afterwards, has lost its job.
     const queued = await lookAtQueue().catch((error: unknown) => ({ error }));
     const due = await lookAtPending(behind ? 1 : PAGES_MAX);
     if ('error' in queued) throw queued.error;
@@ -114,7 +114,7 @@ function createSweep({ pending, queue, ageMs, now, on }: RelayDeps): () => Promi
     return due;
   }
 
-  /** A commit whose own job waits, is in hand or failed is left alone: that job comes to it by itself. */
+  /** A commit whose own job waits, is active or has failed is not published again: that job will process it. */
   async function publish(due: readonly DueCommit[]): Promise<void> {
     for (let start = 0; start < due.length; start += PUBLISHED_AT_ONCE) {
       const page = due.slice(start, start + PUBLISHED_AT_ONCE);
@@ -126,7 +126,7 @@ function createSweep({ pending, queue, ageMs, now, on }: RelayDeps): () => Promi
     }
   }
 
-  /** Jobs that are in no list, as when Redis has lost one, never come: they go, so that their ids are free again. */
+  /** A job in no list (Redis lost the entry) is never handed out. Such jobs are removed, so that their ids are free. */
   async function takenIds(commits: readonly string[]): Promise<ReadonlySet<string>> {
     const taken = await queue.taken(commits);
     if (taken.size === 0 || !(await queue.anyOrphaned([...taken]))) return taken;
@@ -136,7 +136,7 @@ function createSweep({ pending, queue, ageMs, now, on }: RelayDeps): () => Promi
   }
 }
 
-/** As few jobs as may be. */
+/** Publishes the commits with as few jobs as possible. */
 function asJobs(commits: readonly PendingCommit[]): PendingCommit[][] {
   const jobs: PendingCommit[][] = [];
   let job: PendingCommit[] = [];

@@ -1,19 +1,19 @@
 import type { CreationQueue } from './creation-queue.ts';
 
-/** Failed jobs looked at in a sweep; the next one goes on where it ended. */
+/** Failed jobs read in a sweep; the next sweep goes on where it ended. */
 const LISTED_MAX = 5_000;
 /** Jobs retried in a sweep. */
 const RETRIES_MAX = 500;
-/** A job that has failed for the tenth time or so has little hope, and is retried this rarely. */
+/** The longest pause: a job that has failed about ten times will probably fail again. */
 const PAUSE_MS_MAX = 600_000;
 
 type Failure = { failedAt: string; retryAt: number; pass: number };
 
 /**
- * Retries every failed creation job, pending plants or not (a failed job with nothing pending completes; nobody else
- * would look at it again): soon at first, then with pauses that double up to ten minutes, so that a plant that can
- * never be processed costs little. The number of attempts is kept by Redis, so that a restart does not forget it; the
- * pauses are measured by this process' clock.
+ * Retries every failed creation job, also one without pending plants: it then completes, and nothing else would remove
+ * it. The first retry is soon; then the pauses double up to ten minutes, so that a plant that can never be processed
+ * costs little. Redis stores the number of attempts, so a restart does not reset it; the pauses are measured by this
+ * process' clock.
  */
 export function createRetries(
   queue: CreationQueue,
@@ -24,7 +24,7 @@ export function createRetries(
   let position = 0;
   let pass = 0;
 
-  /** Takes note of the failures in a page of the failed jobs, and forgets jobs that are no longer there. */
+  /** Remembers the failures in a page of failed jobs, and forgets jobs that are no longer there. */
   async function look(): Promise<void> {
     const page = await queue.failed(position, LISTED_MAX);
     const failedAgain = page.filter(({ id, failedAt }) => failures.get(id)?.failedAt !== failedAt);
@@ -55,7 +55,7 @@ export function createRetries(
       const results = await Promise.all(due.map((id) => queue.retry(id)));
       for (const [index, id] of due.entries()) {
         const failure = failures.get(id) as Failure;
-        // A job that is retried leaves the list, and fails anew or not at all.
+        // A retried job leaves the list of failed jobs; if it fails again, that is a new failure.
         failure.retryAt = results[index] === 'foreign' ? Number.POSITIVE_INFINITY : now() + PAUSE_MS_MAX;
       }
       return results.filter((result) => result === 'retried' || result === 'split').length;

@@ -1,13 +1,13 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { type Db, ObjectId } from 'mongodb';
 
-/** Beyond this, pending plants are not counted one by one: the figure is read every other second. */
+/** Pending plants are counted up to this many, since they are counted every 2 s. */
 const COUNTED_MAX = 10_000;
 
 export type Backlog = {
   /** Plants not yet indexed and audited, without those of `poison`. */
   plants: number;
-  /** There are at least as many; more were not counted. */
+  /** The count stopped at the limit: there are at least this many. */
   isCapped: boolean;
   /** Age of the oldest of them by this machine's clock, to within the second that orders commits; 0 without any. */
   oldestMs: number;
@@ -18,7 +18,7 @@ export type Backlog = {
 /** Every commit id there is: a bound on `commit` lets the partial index on pending plants answer. */
 const anyCommit = { $gte: new ObjectId('0'.repeat(24)) };
 
-/** @param poisonCommits commits whose job failed: what stays pending of them says nothing about how far behind the workers are */
+/** @param poisonCommits commits whose job failed: their pending plants do not show how far behind the workers are */
 export async function readBacklog(
   database: Db,
   poisonCommits: readonly string[],

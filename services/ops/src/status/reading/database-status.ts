@@ -8,7 +8,7 @@ import { slowly } from './slowly.ts';
 /** Of creations 64 at most, and one of operators. */
 const CHAINS_MAX = 65;
 const READ_MS_MAX = 1_000;
-/** What seldom changes is read this often. */
+/** Interval for reading what seldom changes. */
 const SELDOM_MS = 8_000;
 
 type ChainHead = { chain: number; height: number; entries: number; sealed: Date };
@@ -23,7 +23,7 @@ export type DatabaseStatus = {
   chains: ChainHead[];
   /** `collection.index`, of collections that exist. */
   missingIndexes: string[];
-  /** Share of the disk in use under mongod; undefined where it does not tell. */
+  /** Share in use of the disk that holds mongod's data; undefined where mongod does not report it. */
   diskUsed: number | undefined;
   /** Age of the newest anchor of the audit log; undefined before the first. */
   anchorAgeMs: number | undefined;

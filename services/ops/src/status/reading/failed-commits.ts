@@ -8,7 +8,7 @@ export type FailedCommits = {
   seen: (commits: readonly string[]) => void;
 };
 
-/** Remembers which commits fail, so that a retry under way does not look like a repair. */
+/** Remembers which commits fail, so that a job that is being retried does not look repaired. */
 export function rememberFailedCommits(now: () => number): FailedCommits {
   const seenAt = new Map<string, number>();
   return {

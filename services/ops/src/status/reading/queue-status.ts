@@ -9,11 +9,11 @@ import { readWorkers, type WorkerStatus } from './worker-status.ts';
 export const JOB_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 /** States into which nothing of this system puts a job. */
 const UNUSUAL_STATES = ['delayed', 'prioritized', 'waiting-children'] as const;
-/** Failed jobs looked at, for their reasons and commits; as many waiting ones, for strangers among them. */
+/** Failed jobs read for their reasons and commits; as many waiting ones, to find jobs of other names. */
 const JOBS_READ_MAX = 100;
 
 export type QueueStatus = QueueFigures & {
-  /** Workers connected to the queue; undefined where Redis does not tell (managed services forbid CLIENT LIST). */
+  /** Workers connected to the queue; undefined where CLIENT LIST is forbidden, as by managed services. */
   connections: number | undefined;
   workers: WorkerStatus[];
   /** Of the pause in force, where the console began it. */
@@ -29,7 +29,7 @@ export type QueueStatus = QueueFigures & {
   /** Limits that somebody set on the whole queue. */
   rateLimit: { max: number; perMs: number } | undefined;
   concurrency: number | undefined;
-  /** No job is handed out for so long, since the rate limit is reached or somebody set a halt. */
+  /** For this long no job is handed out: the rate limit is reached, or somebody halted the queue. */
   haltedMs: number | undefined;
 };
 

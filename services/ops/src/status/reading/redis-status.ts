@@ -2,7 +2,7 @@ import { redisMisconfigurations } from '@plant-store/platform/redis/redis';
 import type { Redis } from 'ioredis';
 import { slowly } from './slowly.ts';
 
-/** What seldom changes is read this often. */
+/** Interval for reading what seldom changes. */
 const SELDOM_MS = 8_000;
 
 export type RedisStatus = {

@@ -1,4 +1,4 @@
-/** Reads anew once the last answer is older than `ms`; an error is not kept. */
+/** Reads again when the last answer is older than `ms`; errors are not cached. */
 export function slowly<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
   let latest: { value: T; readAt: number } | undefined;
   return async () => {

@@ -6,8 +6,8 @@ const SILENT_MS = 10_000;
 const STARTS_COUNTED_MS = 5 * 60_000;
 
 /**
- * `working`: it has jobs in hand. `idle`: it reports and has none. `silent`: connected, but it reports no longer.
- * `gone`: neither; it ended without saying so.
+ * `working`: it reports, with active jobs. `idle`: it reports, without any. `silent`: it is connected but no longer
+ * reports. `gone`: it neither reports nor is connected, and it did not shut down in order.
  */
 export type WorkerState = 'working' | 'idle' | 'silent' | 'gone';
 
@@ -27,7 +27,7 @@ export type WorkerStatus = {
 };
 
 /**
- * Every worker that reports, or is missed, by name.
+ * Every worker that reports or should report, by name.
  * @param clients the queue's workers as Redis lists their connections
  * @throws when Redis does not answer
  */
@@ -53,7 +53,7 @@ export function workersOf(
   return workers.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
 
-/** The processes of one name that run; when none does, the last, unless it ended in order. */
+/** The running processes of one name; when none runs, the last one, unless it shut down in order. */
 function current(processes: readonly SeenHeartbeat[]): SeenHeartbeat[] {
   const running = processes.filter(({ ended, ageMs }) => !ended && ageMs <= SILENT_MS);
   if (running.length > 0) return running;
