@@ -1,20 +1,20 @@
-/** The queue that tells workers which commits were stored. Losing a job delays its commits, and changes nothing. */
+/** The queue that tells workers about stored commits. A lost job only delays them: the relay publishes them again. */
 export const CREATIONS_QUEUE = 'plant-creations';
 
 /** The one kind of job on it, a past event: commits were stored. */
 export const PLANTS_CREATED = 'plants.created';
 
-/** A job of another version is known by its id alone; the relay publishes what else it named. */
+/** Of a job of another version only the commit in its id is read; the relay publishes its other commits. */
 const VERSION = 2;
 
-/** A job with as many commits or plants is full: it is published at once, and the next commit begins another. */
+/** A job with so many commits or plants is full: it is published at once, and the next commit begins another job. */
 const JOB_COMMITS_MAX = 64;
 const JOB_PLANTS_MAX = 2_000;
 
 export type PendingCommit = {
   /** The commit's ObjectId, 24 hexadecimal digits. */
   commit: string;
-  /** How many of its plants are pending, as far as its publisher knew: it sizes batches, and decides nothing. */
+  /** How many of its plants were pending, as far as the publisher knew. It is used only to size batches. */
   plants: number;
 };
 
@@ -37,11 +37,11 @@ export function isFullJob(commits: readonly PendingCommit[]): boolean {
 }
 
 /**
- * The job for these commits, as BullMQ takes it. Its id names the first of them, so that it says something even when
- * Redis has lost its data; a job with the id of one that is still in Redis is ignored.
- * - Nothing of a completed job is kept: its id would keep a later publication of the same commit out.
- * - Failed jobs are kept until the relay retries them, with one stack trace: a poison plant's job fails for as long as
- *   the plant stays, and BullMQ would keep each of its traces.
+ * The BullMQ job for these commits. Its id contains the first commit, which can be read even when Redis has lost the
+ * job's data. BullMQ ignores a job whose id is still in Redis.
+ * - Completed jobs are removed: a kept id would block a later publication of the same commit.
+ * - Failed jobs are kept until the relay retries them, with one stack trace: the job of a poison plant fails again at
+ *   each retry, and BullMQ would keep every trace.
  */
 export function creationJob(commits: readonly PendingCommit[], traceparent?: string) {
   const [first] = commits;
@@ -70,8 +70,8 @@ export function creationJobId(commit: string): string {
 }
 
 /**
- * What a job tells, as far as it can be trusted: its data may be lost, of another version or anybody's. A job that
- * names no commit is none of ours.
+ * Reads a job without trusting its data, which may be lost, of another version or written by another program. A job
+ * that names no commit is not one of ours.
  */
 export function readCreationJob(
   id: string,

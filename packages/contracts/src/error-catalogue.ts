@@ -1,6 +1,6 @@
 /**
- * Every answer outside 200, by name. `error` is the stable number clients branch on; `message` is what they are told
- * where the place that refuses has nothing more precise to say. A number is never given a second meaning.
+ * Every answer other than 200, by name. `error` is the stable number on which clients branch; it never gets a second
+ * meaning. `message` is the default text, used where the refusing code gives no more precise one.
  */
 export const errorCatalogue = {
   malformedJson: { error: 1000, status: 400, message: 'the body must be one JSON value in UTF-8' },
@@ -68,5 +68,5 @@ export const errorCatalogue = {
 
 export type ErrorName = keyof typeof errorCatalogue;
 
-/** The body of every answer outside 200. */
+/** The body of every answer other than 200. */
 export type ErrorBody = { error: number; message: string };

@@ -9,7 +9,7 @@ export type IndexSpecification = {
   partialFilterExpression?: Record<string, unknown>;
 };
 
-/** The outbox: finds pending plants, and costs nothing for plants whose flag is cleared. Queries name it as their hint. */
+/** The outbox: the index of pending plants. Plants without the flag are not in it. Queries name it as their hint. */
 export const PENDING_COMMITS = 'pending_commits';
 
 export const plantIndexes: readonly IndexSpecification[] = [
@@ -21,7 +21,7 @@ export const plantIndexes: readonly IndexSpecification[] = [
   },
 ];
 
-/** Everything plants are searched by, the newest first within each term; queries name it as their hint. */
+/** The index of all search terms, the newest plant first within each term. Queries name it as their hint. */
 export const TERMS_INDEX = 'terms';
 
 export const searchIndexes: readonly IndexSpecification[] = [
@@ -29,9 +29,9 @@ export const searchIndexes: readonly IndexSpecification[] = [
 ];
 
 /**
- * What plants are found by in the audit log, and where an entry has it; the newest block first. A block has one key for
- * all its entries with the same value, so a commit or a subject costs the database next to nothing there, where an
- * index entry for each plant would cost 3 µs.
+ * What plants are found by in the audit log, and the field of an entry that holds it; the newest block first. A block
+ * has one index key for all its entries with the same value, so indexing a commit or a subject there costs almost
+ * nothing. In the search index each plant would need a key of its own, at 3 µs.
  */
 export const auditedBy = {
   request: 'entries.from.request',
@@ -39,12 +39,13 @@ export const auditedBy = {
   subject: 'entries.who.sub',
 } as const;
 
-/** Finds the anchors that no line was written of yet. */
+/** The index of the anchors that are not emitted yet. */
 export const NOT_EMITTED = 'not_emitted';
 
 /**
- * What the audit log's promises stand on: without the first a chain forks, without the second a creation is audited
- * twice. The second holds between blocks, not inside one, and only while the collection is not sharded.
+ * The audit log's guarantees depend on the first two: without the first a chain could fork, without the second a
+ * creation could be audited twice. The second holds between blocks, not inside one, and only while the collection is
+ * not sharded.
  */
 export const auditIndexes: readonly IndexSpecification[] = [
   { collection: AUDIT_BLOCKS, name: 'chain_height', key: { chain: 1, height: 1 }, unique: true },

@@ -14,11 +14,12 @@ export type PlantDocument = {
   /** Shared by the plants that one insert stored, kept for ever. */
   commit: ObjectId;
   /**
-   * The outbox: `true` until the plant is indexed and audited. A quarantined plant is outside the index on pending plants,
-   * so that neither worker nor relay meets it; with `true` again it is processed as any other.
+   * The pending flag, which is the outbox: `true` until the plant is indexed and audited. A quarantined plant is not in
+   * the index of pending plants, so neither workers nor the relay see it. Once it is `true` again, the plant is
+   * processed as any other.
    */
   pending?: true | 'quarantined';
-  /** Why an operator quarantined it; there while it is. */
+  /** Why an operator quarantined the plant; present only while it is quarantined. */
   quarantine?: Quarantine;
   by: Creator;
   from: Origin;
@@ -35,7 +36,7 @@ export type Creator = { sub: string; iss?: string; jti?: string };
 export type Origin = {
   address: string;
   request: string;
-  /** Who chose `request`: `client`'s own may repeat another one's on purpose. Absent before version 1.1. */
+  /** Who chose `request`: a client may copy another request's id on purpose. Absent before version 1.1. */
   requestBy?: 'gateway' | 'client' | 'api';
   instance: string;
 };

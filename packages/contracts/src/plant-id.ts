@@ -1,7 +1,7 @@
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_DIGITS_MAX = 19;
-/** Beyond this many exponent digits no literal that fits a request body can name an int64 other than 0. */
+/** With more exponent digits than this, no literal that fits into a request body is an int64 other than 0. */
 const EXPONENT_DIGITS_MAX = 6;
 
 /** A JSON number literal (RFC 8259 §6): sign, integer digits, fraction digits, exponent sign, exponent digits. */

@@ -10,7 +10,7 @@ export type Answer<Place = string> = {
   timedOut: boolean;
 };
 
-/** The database's own bound on one operation was hit. */
+/** The database ended an operation at its timeout. */
 export class SearchTimeout extends Error {}
 
 export function foundPlant({ _id, name, tag, created, indexed }: SearchEntry): FoundPlant {

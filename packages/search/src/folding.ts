@@ -1,14 +1,14 @@
-/** What is kept of a name for searching by its beginning, in UTF-16 units. */
+/** How much of a name is indexed for searches by its beginning, in UTF-16 units. */
 const FOLDED_LENGTH_MAX = 256;
 /** Words kept of one plant, and units kept of one word: bounds on the index keys that one plant can cost. */
 const WORDS_MAX = 200;
 const WORD_LENGTH_MAX = 64;
 
-/** What of one text is searched for words, in UTF-16 units: a bound on the time that one plant can cost. */
+/** How much of one text is split into words, in UTF-16 units: it limits the time that one plant can cost. */
 const SEARCHED_LENGTH_MAX = 4_096;
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Normalising is quadratic in the length of such a run; text is never longer (Unicode UAX #15, Stream-Safe Text). */
+/** Normalising is quadratic in the length of such a sequence; real text has none (UAX #15, Stream-Safe Text). */
 const ENDLESS_MARKS = /(\p{M}{30})\p{M}+/gu;
 const ACCENTS = /[\u0300-\u036f]+/g;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -18,9 +18,9 @@ const UNSPACED =
 const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
 /**
- * The text without case and accents, the same for what is stored and what is searched. Only combining diacritical
- * marks are dropped (U+0300–U+036F): in other scripts such signs are letters. Upper case first, since only that way
- * ß and ss, or the Greek final sigma and any other, become one.
+ * The text without case and accents; applied to stored text and to searches alike. Only combining diacritical marks are
+ * dropped (U+0300–U+036F): in other scripts such signs are letters. The text is converted to upper case first, since
+ * only then ß equals ss, and the Greek final sigma equals any other sigma.
  */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();

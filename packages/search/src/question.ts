@@ -2,7 +2,7 @@ import { foldedName, words } from './folding.ts';
 import type { SearchEntry } from './search-entry.ts';
 import { terms } from './terms.ts';
 
-/** What an operator asks: every plant for which all of it holds. */
+/** A search by an operator. It finds every plant that meets all its conditions. */
 export type Question = {
   id?: bigint;
   /** All words of it, the last one also as the beginning of a word; case and accents do not count. */
@@ -31,7 +31,7 @@ export type Condition = { term: string; prefix: boolean };
 /** What only the audit log knows of a plant. */
 export type Provenance = { request?: string; commit?: string; subject?: string };
 
-/** @throws QuestionError when nothing in it can be looked up. */
+/** @throws QuestionError when the question has no condition that can be looked up. */
 export function checkQuestion(question: Question): void {
   const { id, text, name, tag, request, commit, subject } = question;
   if ([id, text, name, tag, request, commit, subject].every((part) => part === undefined)) {
@@ -59,7 +59,7 @@ export function conditionsOf({ text, name, tag }: Question): Condition[] {
   ];
 }
 
-/** Whether all that the index knows of the plant is as asked. */
+/** Whether the plant's search entry meets all conditions. */
 export function answers(
   { _id, created, terms: own }: SearchEntry,
   conditions: readonly Condition[],

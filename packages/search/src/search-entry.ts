@@ -1,7 +1,7 @@
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { termsOf } from './terms.ts';
 
-/** What a plant is searched by. It never changes, as the plant does not; only a reindex makes it anew. */
+/** The search entry of a plant. Plants never change, so their entries do not either; only a reindex recreates them. */
 export type SearchEntry = {
   /** The plant's id. */
   _id: bigint;

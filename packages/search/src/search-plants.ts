@@ -44,7 +44,7 @@ export async function searchPlants(
   return { plants, timedOut: false };
 }
 
-/** A place to go on from, as text that nobody need understand. */
+/** Encodes the place of the next page as opaque text. */
 function withText({ next, ...answer }: Answer<unknown>): Answer {
   if (next === undefined) return answer;
   return { ...answer, next: Buffer.from(JSON.stringify(next)).toString('base64url') };

@@ -18,7 +18,7 @@ export type AuditedIndex = {
   ) => Promise<AuditedPlants[]>;
 };
 
-/** A block, and how many of its creations were looked at. */
+/** A block, and how many of its creations were already checked. */
 type BlockPlace = [time: number, block: string, seen: number];
 
 const READ_BLOCKS_MIN = 4;
@@ -26,8 +26,8 @@ const READ_BLOCKS_MAX = 256;
 const LOOKED_UP_AT_ONCE = 500;
 
 /**
- * Answers one page by request, commit and subject, which the audit log knows: the newest block first, and within a block
- * in its order. What the index knows of these plants has to meet the rest of the question.
+ * Answers one page of a search by request, commit and subject, which are in the audit log: the newest block first, and
+ * within a block in its order. The search entries of these plants must meet the other conditions.
  */
 export async function searchProvenance(
   { audited, index }: { audited: AuditedIndex; index: TermIndex },
@@ -44,7 +44,7 @@ export async function searchProvenance(
     while (msLeft() > 0) {
       const until = place === undefined ? undefined : new Date(place[0]);
       const blocks = await audited.read(provenance, until, blocksMax, msLeft());
-      // Blocks of one time come in the order of their names; those before the place were looked at.
+      // Blocks of the same time come in the order of their ids; those before the place were already checked.
       const from = blocks.findIndex(({ time, block }) => !isBefore(time, block, place));
       for (const { time, block, ids } of from < 0 ? [] : blocks.slice(from)) {
         const seen = block === place?.[1] ? place[2] : 0;

@@ -26,17 +26,18 @@ export type TermIndex = {
   byIds: (ids: readonly bigint[], msMax: number) => Promise<SearchEntry[]>;
 };
 
-/** Entries read at once where most may fail the other conditions. */
+/** Entries read at once when most of them may fail the other conditions. */
 const READ_ENTRIES_MIN = 250;
 const READ_ENTRIES_MAX = 4_000;
-/** Conditions are compared by how many entries they have, counted so far; of a long text only the first words. */
+/** Limits of counting entries to find the rarest condition; of a long text only the first words are counted. */
 const COUNTS_MAX = [1_000, 20_000];
 const CONDITIONS_COUNTED_MAX = 8;
 
 /**
- * Answers one page by words, name and tag. The stretch of the rarest condition is read in the index's order from where
- * the last page ended, and what fails another condition is left out. So a page costs what it shows, deep pages and
- * common words as well; only several common words that hardly meet cost more, and for that there is the bound in time.
+ * Answers one page of a search by words, name and tag. The stretch of the rarest condition is read in the index's order
+ * from where the last page ended, and entries that fail another condition are left out. The cost of a page therefore
+ * depends on the entries it shows, also for deep pages and common words. Only several common words that rarely occur
+ * together cost more; the timeout limits that.
  */
 export async function searchTerms(
   index: TermIndex,
@@ -60,7 +61,7 @@ export async function searchTerms(
         const positions = positionsOf(entry, stretch);
         const met = positions.find((position) => from === undefined || !isBefore(position, from));
         if (met === undefined || (from !== undefined && isSame(met, from))) continue;
-        // Met at a later term of the stretch: it was shown at its first one.
+        // An entry with several terms in the stretch is shown only at the first of them.
         const isShown = isSame(met, positions[0] as Position) && answers(entry, conditions, question);
         if (isShown && plants.length === plantsMax) return { plants, ...next(), timedOut: false };
         if (isShown) plants.push(foundPlant(entry));

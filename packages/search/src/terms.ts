@@ -12,7 +12,7 @@ export const terms = {
   tag: (tag: string) => `t:${bounded(fold(tag))}`,
 } as const;
 
-/** Of an exact text, more is replaced by its hash: no plant costs an index key of 60 KB. */
+/** A longer exact text is cut and completed by its hash, so that no plant needs an index key of 60 KB. */
 const TEXT_LENGTH_MAX = 256;
 const START_LENGTH = 190;
 

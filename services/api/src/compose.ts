@@ -18,23 +18,23 @@ import { creationPublisher } from './queue/creation-publisher.ts';
 import { mongoPlants } from './storage/mongo-plants.ts';
 import { jwksKeys } from './tokens/jwks.ts';
 
-/** Ids that a replica remembers, at least; about 12 MB at twice that. */
+/** A replica remembers between this many ids and twice as many, which take about 12 MB. */
 const RECENT_IDS = 100_000;
 /** Connections to the database: commits in flight, reads that resolve outcomes, and room to replace a broken one. */
 const CONNECTIONS_MAX = 16;
 
-/** Connections that the system takes before we do: all clients of a burst at once. It grants net.core.somaxconn at most. */
+/** Length of the accept queue, for a burst of new clients. The kernel caps it at net.core.somaxconn. */
 const BACKLOG = 4_096;
 
-/** How long a replica waits for its database before it listens all the same. */
+/** How long a replica waits for its database. After that it listens even without one. */
 const FIRST_CONNECTION_MS_MAX = 3_000;
 const FIRST_CONNECTION_POLL_MS = 20;
 
 export type RunningApi = { url: string; internalUrl: string; close: () => Promise<void> };
 
 /**
- * Puts one API replica together and starts it. Neither MongoDB nor Redis has to be there yet.
- * @param stopping ends the start before it listens.
+ * Composes one API replica and starts it. It also starts while MongoDB or Redis is down.
+ * @param stopping when aborted, the start is abandoned before the replica listens
  */
 export async function startApi(
   config: ApiConfig,
@@ -115,8 +115,9 @@ export async function startApi(
 }
 
 /**
- * A gateway sends to a replica as soon as it listens: one that restarts among others would refuse what they could store.
- * Where the database is down for all, it listens after a while and says so.
+ * Waits until the primary answers, for 3 s at most. The gateway sends requests as soon as a replica listens: without
+ * this wait, a restarted replica would refuse creates that the other replicas could store. When the database is down
+ * for all of them, the replica listens after the wait and answers 503.
  */
 async function firstConnection(mongo: MongoClient, stopping?: AbortSignal): Promise<void> {
   const deadline = performance.now() + FIRST_CONNECTION_MS_MAX;

@@ -4,7 +4,7 @@ import type { LogLevel } from '@plant-store/platform/process/logger';
 import { bool, str } from 'envalid';
 import { type Algorithm, publicKeyAlgorithms, verificationFaults } from './tokens/key-strength.ts';
 
-/** Where keys that verify access tokens come from: exactly one source, which also fixes the algorithms. */
+/** Where the keys that verify access tokens come from. There is exactly one source; it also fixes the algorithms. */
 type TokenKeys =
   | { source: 'secret'; algorithms: readonly ['HS256'] }
   | { source: 'public-key'; algorithms: readonly Algorithm[]; pem: string }
@@ -25,7 +25,7 @@ export type ApiConfig = {
   };
 };
 
-/** Apart from the configuration, so that printing one never prints the other. */
+/** Kept apart from the configuration, so that printing the configuration never prints a secret. */
 export type ApiSecrets = { mongodbUrl: string; redisUrl: string; authSecret?: string };
 
 const settings = {

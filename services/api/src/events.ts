@@ -3,14 +3,14 @@ import { outageLog } from '@plant-store/platform/process/outage-log';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { InsertReport } from './domain/plant-store.ts';
 
-/** A request that took longer is worth a line, also when it succeeded. */
+/** A request that took longer is logged, also when it succeeded. */
 const SLOW_MS = 1_000;
 
 export type AnsweredRequest = { request: string; method: string; status: number; error: number; ms: number };
 
 export type ApiEvents = ReturnType<typeof apiEvents>;
 
-/** What happens in this service, one function an event: its metric and, where an operator wants it, its log line. */
+/** One function for each event of this service: it updates metrics and writes a log line if an operator needs one. */
 export function apiEvents(logger: Logger, registry: Registry, waiting: () => number) {
   const registers = [registry];
   const requests = new Counter({
@@ -105,7 +105,7 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
       if (failure !== undefined)
         logger.warn({ reason: String(failure) }, 'the key set cannot be fetched: the last one stays in use');
     },
-    /** What only a bug can cause. */
+    /** An error that only a bug can cause. */
     defect(error: unknown): void {
       logger.error({ err: error }, 'defect');
     },

@@ -7,19 +7,19 @@ import {
   type SigningKey,
 } from '../ledger/anchor.ts';
 
-/** How often a worker looks, at most, whether an anchor is due: another's crash delays the next by no more. */
+/** The longest interval between checks for a due anchor: the crash of another worker delays an anchor by no more. */
 const LOOK_MS_MAX = 5_000;
-/** An anchor that its maker has not emitted by then is emitted by whoever sees it. */
+/** An anchor that is not emitted after this time is emitted by any worker. */
 const TAKEN_OVER_MS = 15_000;
 
-/** The stored anchors and what they are made of; everything is read by majority. */
+/** The stored anchors, and the chain heads they are made from; everything is read by majority. */
 export type AnchorStore = {
   last: () => Promise<Anchor | undefined>;
-  /** All chain heads now; the entries are counted from those of the last anchor on. */
+  /** All current chain heads; entries are counted from the heads of the last anchor on. */
   heads: (since: readonly AnchoredHead[]) => Promise<AnchoredHead[]>;
-  /** Of anchored heads, those whose block is not there as it was. */
+  /** Those of the anchored heads whose block is missing or changed. */
   changed: (heads: readonly AnchoredHead[]) => Promise<AnchoredHead[]>;
-  /** Whether it was stored; not when another worker has stored one with its sequence number. */
+  /** True when the anchor was stored; false when another worker has stored one with the same sequence number. */
   add: (anchor: Anchor) => Promise<boolean>;
   notEmitted: () => Promise<Anchor[]>;
   emitted: (sequence: number) => Promise<void>;
@@ -29,14 +29,14 @@ export type AnchoringDeps = {
   store: AnchorStore;
   key: SigningKey;
   intervalMs: number;
-  /** Takes an anchor out of the database, as one line; absent where operators want none. */
+  /** Writes an anchor, as one line, to a place outside the database; undefined where this is not configured. */
   emit: ((line: string) => Promise<void>) | undefined;
   now: () => Date;
   /** Monotonic milliseconds. */
   monotonicMs: () => number;
   random: () => number;
   on: {
-    /** The age of the newest anchor, at each look. */
+    /** Called at each check with the age of the newest anchor. */
     looked: (ageMs: number) => void;
     made: (anchor: Anchor) => void;
     changed: (head: AnchoredHead) => void;
@@ -46,9 +46,9 @@ export type AnchoringDeps = {
 };
 
 /**
- * Makes an anchor each interval, also in silence, until it is stopped. Every worker does: the sequence number is unique,
- * so one of them succeeds and the others see its anchor. It is stored first and emitted then; what a crash in between
- * left, or a full disk, is emitted later, so a line may come twice and none is missing.
+ * Makes an anchor in each interval, even if nothing was sealed, until it is stopped. Every worker tries: the sequence
+ * number is unique, so one of them succeeds and the others see its anchor. An anchor is first stored, then emitted. If
+ * a crash or a full disk prevents that, it is emitted later: a line may appear twice, and none is missing.
  */
 export function keepAnchoring(deps: AnchoringDeps): { close: () => Promise<void> } {
   const stop = new AbortController();
@@ -85,7 +85,7 @@ async function anchorIfDue(deps: AnchoringDeps, ageOf: (anchor: Anchor) => numbe
     on.looked(ageMs);
     if (ageMs < intervalMs) return;
   }
-  // A chain that was cut or rewritten is anchored as it is: the earlier anchors remain, and tell.
+  // A chain that was cut or rewritten is anchored in its present state: the earlier anchors still prove the change.
   for (const head of await store.changed(last?.heads ?? [])) on.changed(head);
   const anchor = makeAnchor(last, await store.heads(last?.heads ?? []), now(), key);
   if (!(await store.add(anchor))) return;
@@ -108,7 +108,7 @@ async function emitOne({ emit, store }: AnchoringDeps, anchor: Anchor): Promise<
   await store.emitted(anchor.sequence);
 }
 
-/** How old an anchor is: by its time, or, where that lies ahead of this clock, since this worker saw it first. */
+/** The age of an anchor by its time; if that is ahead of this worker's clock, the time since it was first seen. */
 function createAges({ now, monotonicMs }: AnchoringDeps): (anchor: Anchor) => number {
   let seen = { sequence: 0, atMs: 0 };
   return ({ sequence, time }) => {

@@ -7,7 +7,7 @@ const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
 /** Public keys by id. */
 export type AnchorKeys = ReadonlyMap<string, KeyObject>;
 
-/** @throws Error naming the rule, and nothing of the key, when it is no Ed25519 private key in PEM. */
+/** @throws Error when it is no Ed25519 private key in PEM. The message names the rule and holds nothing of the key. */
 export function readSigningKey(pem: string): SigningKey {
   let privateKey: KeyObject;
   try {
@@ -20,7 +20,7 @@ export function readSigningKey(pem: string): SigningKey {
 }
 
 /**
- * The public keys of one or several PEM blocks: after a rotation the old ones stand beside the new one.
+ * The public keys of one or several PEM blocks: after a rotation, the old keys are listed together with the new one.
  * @throws Error naming the rule when there is none, or one that is not Ed25519.
  */
 export function readPublicKeys(pem: string): AnchorKeys {

@@ -1,7 +1,7 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
 import { GENESIS } from './audit-block.ts';
 
-/** The end of a chain when an anchor was made, and how many entries the chain had up to there. */
+/** The head of a chain when an anchor was made, and how many entries the chain had up to that block. */
 export type AnchoredHead = { chain: number; height: number; hash: string; entries: number };
 
 export type AnchorBody = {
@@ -16,11 +16,11 @@ export type AnchorBody = {
   heads: AnchoredHead[];
   /** Entries of all chains together. */
   entries: number;
-  /** Names the key that signed it. */
+  /** The id of the key that signed the anchor. */
   key: string;
 };
 
-/** What all chains were at one moment, signed: evidence once it is kept where the database's masters cannot reach. */
+/** The heads of all chains at one moment, signed: evidence once it is kept where no database admin can change it. */
 export type Anchor = AnchorBody & { signature: string };
 
 export type SigningKey = { id: string; privateKey: KeyObject };
@@ -43,7 +43,7 @@ export function makeAnchor(
   return { ...body, signature: sign(null, Buffer.from(canonicalAnchor(body)), privateKey).toString('hex') };
 }
 
-/** Canonical JSON (RFC 8785), without the signature: what is signed; with it: what the next anchor's `previous` is of. */
+/** Canonical JSON (RFC 8785). Without the signature, it is signed; with it, the next anchor's `previous` hashes it. */
 export function canonicalAnchor(anchor: AnchorBody & { signature?: string }): string {
   const { entries, heads, key, previous, sequence, signature, time, version } = anchor;
   const sorted = heads.map(({ chain, entries, hash, height }) => ({ chain, entries, hash, height }));

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { type AuditEntry, canonicalEntry } from './audit-entry.ts';
 import { leafHash, merkleRoot } from './merkle-tree.ts';
 
-/** The format that docs/audit-format.md describes. Version 1 named creations by text and is not read. */
+/** The format that docs/audit-format.md describes. Version 1, which identified creations by text, cannot be read. */
 export const BLOCK_VERSION = 2;
 
-/** What of a block is hashed. Hashes are in hexadecimal. */
+/** The part of a block that is hashed. Hashes are in hexadecimal. */
 export type BlockHeader = {
   version: typeof BLOCK_VERSION;
   chain: number;
@@ -27,7 +27,7 @@ export type AuditBlock = Omit<BlockHeader, 'entries'> & { entries: readonly Audi
 /** The end of a chain, on which the next block is sealed. */
 export type ChainHead = { height: number; hash: string };
 
-/** Creations are spread over chains 0 to 63 at most; what operators do is in a chain of its own. */
+/** Creations are spread over chains 0 to 63 at most; operators' actions have a chain of their own. */
 export const OPERATORS_CHAIN = 64;
 
 const NO_HASH = '0'.repeat(64);

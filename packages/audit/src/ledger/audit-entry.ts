@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Creator, Origin, PlantDocument } from '@plant-store/contracts/plant-document';
 
-/** As the driver has it, which pure code does not import. */
+/** The driver's ObjectId type, taken from the contract because this package's pure code does not import the driver. */
 type ObjectId = PlantDocument['commit'];
 
-/** One thing that happened: what, who, when, from where. Never a token. Hashes are in hexadecimal. */
+/** One event: what happened, who did it, when and from where. It never holds a token. Hashes are in hexadecimal. */
 export type AuditEntry = CreationEntry | OperatorEntry;
 
 /** A plant was created. */
 export type CreationEntry = {
-  /** Names the event once and for all: no two entries of the log have the same. A creation's is its plant's id. */
+  /** Identifies the event: no two entries of the log have the same value. For a creation it is the plant's id. */
   event: bigint;
   action: 'created';
   plant: bigint;
@@ -22,13 +22,13 @@ export type CreationEntry = {
   from: Origin;
 };
 
-/** What an operator did, or was refused. */
+/** An action of an operator that was done, was refused or failed. */
 export type OperatorEntry = {
   event: ObjectId;
   /** In the past tense, as `paused`. */
   action: string;
   outcome: 'done' | 'refused' | 'failed';
-  /** What it was done to: a queue, a job, a collection. */
+  /** The object of the action: a queue, a job, a collection. */
   target: string;
   reason?: string;
   /** Values before and after, where the action changed one. */
@@ -71,14 +71,15 @@ export function canonicalContent({
   return JSON.stringify({ id: id.toString(), name, tag });
 }
 
-/** Tells events apart in a Set or Map, which compares an ObjectId by its place in memory. */
+/** A key for events in a Set or Map, which would compare ObjectIds by reference. */
 export function eventKey(event: AuditEntry['event']): bigint | string {
   return typeof event === 'bigint' ? event : event.toHexString();
 }
 
 /**
- * The text of an entry that is hashed: canonical JSON (RFC 8785), int64 in decimal digits, times in ISO 8601. Written
- * out in the order of the names, since this is the costliest step of sealing (0.9 µs; JSON.stringify takes 1.5).
+ * The text of an entry that is hashed: canonical JSON (RFC 8785), int64 in decimal digits, times in ISO 8601. The
+ * members are concatenated by hand in the order of their names, since this is the costliest step of sealing (0.9 µs;
+ * JSON.stringify takes 1.5).
  */
 export function canonicalEntry(entry: AuditEntry): string {
   const tail = `"when":"${isoTime(entry.when)}","who":${canonicalStrings(entry.who)}}`;
@@ -93,14 +94,14 @@ export function canonicalEntry(entry: AuditEntry): string {
   return `${head.slice(0, -1)},"from":${from},${middle.slice(1, -1)},${tail}`;
 }
 
-/** Printable ASCII without `"` and `\`: what JSON leaves as it is. */
+/** Printable ASCII without `"` and `\`: JSON needs no escapes for it. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function quoted(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Whatever members there are: one that was not hashed could be changed without a trace. */
+/** All members of the record are written: a member that was not hashed could be changed unnoticed. */
 function canonicalStrings(record: Readonly<Record<string, string | undefined>>): string {
   let members = '';
   for (const name of Object.keys(record).sort()) {
@@ -110,7 +111,7 @@ function canonicalStrings(record: Readonly<Record<string, string | undefined>>):
   return `{${members}}`;
 }
 
-/** Plants of one commit mostly share their time, and formatting one costs as much as hashing an entry. */
+/** The last time that was formatted: plants of one commit share their time, and formatting costs as much as a hash. */
 let lastTime = { ms: Number.NaN, text: '' };
 
 function isoTime(time: Date): string {

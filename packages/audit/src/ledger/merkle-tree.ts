@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 const HASH_BYTES = 32;
-/** RFC 6962 §2.1: different prefixes, so that no inner node can be passed off as an entry. */
+/** RFC 6962 §2.1: leaves and nodes have different prefixes, so that no inner node can be presented as an entry. */
 const LEAF_PREFIX = '\x00';
 const NODE_PREFIX = 0x01;
 

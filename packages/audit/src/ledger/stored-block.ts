@@ -3,7 +3,7 @@ import type { AuditEntry, CreationEntry } from './audit-entry.ts';
 
 const HASH_BYTES = 32;
 
-/** A block as MongoDB has it: hashes are bytes, everything else as it is. */
+/** A block as MongoDB stores it: hashes as bytes, all other fields unchanged. */
 export type StoredBlock = ReturnType<typeof storedBlock>;
 
 export function storedBlock({ previous, root, hash, entries, ...rest }: AuditBlock) {
@@ -16,7 +16,7 @@ export function storedBlock({ previous, root, hash, entries, ...rest }: AuditBlo
   };
 }
 
-/** What is stored is no block of the format; `reason` says why. */
+/** A stored document does not have the block format; the message says why. */
 export class MalformedBlock extends Error {
   override readonly name = 'MalformedBlock';
 }
@@ -24,7 +24,7 @@ export class MalformedBlock extends Error {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a stored block strictly: a field that the format does not have would not be hashed, so it is a fault.
+ * Reads a stored block strictly: a field that the format does not have is refused, since no hash would cover it.
  * @throws MalformedBlock naming the field and the rule
  */
 export function readBlock(document: Fields): AuditBlock {

@@ -6,15 +6,15 @@ import { type Anchor, type AnchoredHead, readAnchor } from '../ledger/anchor.ts'
 import type { StoredBlock } from '../ledger/stored-block.ts';
 
 const OPERATION_MS_MAX = 5_000;
-/** The first anchor of an old log counts all its entries: 10 s for ten million. */
+/** The first anchor of an existing log counts all its entries, which takes 10 s for ten million. */
 const COUNT_MS_MAX = 60_000;
 const EMITTED_AT_ONCE = 100;
 const DUPLICATE_KEY = 11_000;
 
-/** As its lines are, so that both can be compared; `_id` is the sequence number. */
+/** The same fields as in the emitted line, so that both can be compared; `_id` is the sequence number. */
 type StoredAnchor = Anchor & { _id: number; emitted: boolean };
 
-/** The anchors in MongoDB. Stored by a journaled majority: a line that operators have must not be rolled back. */
+/** The anchors in MongoDB. They wait for a journaled majority: an emitted anchor must not be rolled back. */
 export function mongoAnchors(client: MongoClient, database: string): AnchorStore {
   const options = {
     readConcern: { level: 'majority' },
@@ -57,14 +57,14 @@ export function mongoAnchors(client: MongoClient, database: string): AnchorStore
   };
 }
 
-/** @throws Error when what is stored there is no anchor: to sign over it would hide that. */
+/** @throws Error when the stored document is no anchor: a new anchor signed on top of it would hide the damage. */
 function anchorOf({ _id, emitted: _emitted, ...stored }: StoredAnchor): Anchor {
   const anchor = readAnchor(stored);
   if (anchor === undefined) throw new Error(`what is stored as anchor ${_id} is no anchor`);
   return anchor;
 }
 
-/** By the unique index on (chain, height) MongoDB reads one block a chain and skips the rest. */
+/** With the unique index on (chain, height) MongoDB reads one block per chain and skips the others. */
 async function readHeads(
   blocks: Collection<StoredBlock>,
   since: readonly AnchoredHead[],

@@ -7,18 +7,19 @@ import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
 import { type StoredBlock, storedBlock } from '../ledger/stored-block.ts';
 import type { Appended, AuditLog, AuditLogSession } from '../sealing/audit-log.ts';
 
-/** What is read of a block, the driver's types in place of bytes. */
+/** The fields of a block that are read, in the driver's types. */
 type StoredHead = { height: number; hash: Binary };
 type StoredEvents = { entries: { event: AuditEntry['event'] }[] };
 
 /**
  * The audit log in MongoDB.
- * - Blocks wait for a journaled majority: with less, a failover takes a block back whose plants' flags are cleared, and
- *   they are never audited (E3).
- * - The head is read by majority: a block sealed on one that is rolled back leaves a broken chain.
- * - Sealed events are read by majority: a local read shows blocks that may be rolled back after the clear (E3).
- * - The session is causal: after a collision the reads wait until a majority has what the block collided with, or fail
- *   after a bounded time; without, they would miss it and the block would collide again and again.
+ * - Blocks wait for a journaled majority: with less, a failover could roll back a block after the pending flags of its
+ *   plants are cleared, and these plants would never be audited (E3).
+ * - The head is read by majority: a block sealed on a head that is rolled back would break the chain.
+ * - Sealed events are read by majority: a local read may return a block that is rolled back after the pending flags are
+ *   cleared (E3).
+ * - The session is causal: after a collision, reads wait until a majority has the block it collided with, or time out.
+ *   Otherwise they could miss that block, and the next attempts would collide again.
  */
 export function mongoAuditLog(client: MongoClient, database: string): AuditLog {
   return {

@@ -8,15 +8,15 @@ import type { AnchoredHead } from '../verification/verify-chain.ts';
 
 /** Blocks fetched at once: some megabytes. */
 const BLOCKS_AT_ONCE = 50;
-/** Of one operation; a bound on a stream of any length would end it. */
+/** Timeout of one operation. A timeout for a whole stream would cut off long ones. */
 const OPERATION_MS_MAX = 30_000;
 
-/** An entry's place in the log, and the content it was made of. */
+/** Where the creation of a plant is in the log, and the hash of the plant's content. */
 export type AuditedPlant = { plant: bigint; content: string; chain: number; height: number };
 
 export type Ledger = ReturnType<typeof mongoLedger>;
 
-/** Reads of the audit log in MongoDB, all by majority, so that nothing is seen that a failover takes back. */
+/** Reads of the audit log in MongoDB, all by majority, so that they return nothing that a failover rolls back. */
 export function mongoLedger(database: Db) {
   const options = { readConcern: { level: 'majority' } } as const;
   const blocks = database.collection(AUDIT_BLOCKS, options);
@@ -47,7 +47,7 @@ export function mongoLedger(database: Db) {
       return found.map(({ _id, height }) => ({ chain: _id, height }));
     },
 
-    /** As they are stored; text that is no UTF-8 is read, and then gives another hash. */
+    /** The documents as stored. Text that is not valid UTF-8 is read too; its hash then does not match. */
     blocks: (chain: number, after: number): AsyncIterable<Document> =>
       blocks.find(
         { chain, height: { $gt: after } },
@@ -72,7 +72,7 @@ export function mongoLedger(database: Db) {
       }
     },
 
-    /** What the anchors say of one chain, up to a sequence number. */
+    /** The heads of one chain in the anchors from one sequence number to another. */
     async *anchoredHeads(chain: number, from: number, to: number): AsyncIterable<AnchoredHead> {
       const found = anchors.find({ _id: { $gte: from, $lte: to } }, { sort: { _id: 1 } });
       for await (const { _id, emitted: _emitted, ...stored } of found) {
@@ -101,7 +101,7 @@ export function mongoLedger(database: Db) {
       return anchorOf(await anchors.findOne({}, { ...bounded, sort: { _id: -1 } }));
     },
 
-    /** Where the creations of these plants are in the log: more than once where it was tampered with. */
+    /** Where the creations of these plants are in the log. A plant appears twice only if the log was tampered with. */
     async audited(plants: readonly bigint[]): Promise<AuditedPlant[]> {
       const wanted = new Set(plants);
       const found = blocks.find(

@@ -1,4 +1,4 @@
-/** Canonical JSON (RFC 8785): members in the order of their names; JSON.stringify writes the rest as the RFC wants. */
+/** Canonical JSON (RFC 8785): members in the order of their names. For the rest, JSON.stringify conforms to the RFC. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -8,10 +8,13 @@ import { canonicalJson } from './canonical-json.ts';
 
 export const PROOF_FORMAT = 'plant-store audit proof';
 
-/** A header as JSON has it: the time as text. */
+/** A block header in JSON, with the time as text. */
 type HeaderJson = Omit<BlockHeader, 'time'> & { time: string };
 
-/** That a plant was audited as it is, before the anchor was made. docs/audit-format.md describes each part. */
+/**
+ * Proves that a plant was audited with this content before the anchor was made. docs/audit-format.md describes each
+ * part.
+ */
 export type Proof = {
   format: typeof PROOF_FORMAT;
   version: 1;

@@ -14,11 +14,12 @@ export type HeldChain = {
 };
 
 /**
- * Hands out the chains, one holder in this process at a time, and remembers their heads. A chain whose head is
- * remembered comes first, so a worker stays on its own chains; after a collision it takes any other, so workers spread.
+ * Hands out the chains and remembers their heads. A chain has one holder in this process at a time, unless all chains
+ * are held. A free chain whose head is remembered is chosen first, so a worker stays on its own chains. After a
+ * collision the head is forgotten and a free chain is chosen at random, so workers spread over the chains.
  *
- * A head is remembered only from this worker's own majority acknowledgement and only until the next error: a head that
- * a failover rolled back would be followed by a gap that no index sees (the chain would be broken).
+ * A head is remembered only when a majority acknowledged this worker's own block, and only until the next error. A
+ * block on a head that a failover rolled back would leave a gap in the chain, which no unique index prevents.
  */
 export function createAuditChains(
   chains: readonly number[],

@@ -3,24 +3,27 @@ import type { AuditEntry } from '../ledger/audit-entry.ts';
 
 /** The stored chains. */
 export type AuditLog = {
-  /** Reads and writes of one sealing; each read waits until a majority has all that the writes before it met. */
+  /**
+   * A session for the reads and writes of one sealing. Each read waits until a majority has everything that the writes
+   * before it stored or collided with.
+   */
   withSession: <T>(work: (session: AuditLogSession) => Promise<T>) => Promise<T>;
 };
 
 export type AuditLogSession = {
-  /** The last block of a chain that a majority has. */
+  /** The newest block of a chain that a majority has. */
   head: (chain: number) => Promise<ChainHead>;
-  /** Those of the events that a majority has in some block, by their key. */
+  /** The keys of those events that are in some block, according to a majority read. */
   sealedAmong: (events: readonly AuditEntry['event'][]) => Promise<ReadonlySet<bigint | string>>;
   append: (block: AuditBlock) => Promise<Appended>;
 };
 
 export type Appended =
-  /** A majority has it, on disk. */
+  /** A majority has the block on disk. */
   | { outcome: 'sealed' }
-  /** Its height is taken or one of its events is in another block: it is not stored and never will be. */
+  /** The height is taken or an event is in another block: the block is not stored and never will be. */
   | { outcome: 'collided' }
-  /** The database takes no such document, whenever it is sent. */
+  /** The database refuses the document itself: a retry would fail in the same way. */
   | { outcome: 'rejected'; reason: string }
-  /** It may be stored, be rolled back, or land later. */
+  /** The block may be stored now or later, or be rolled back. */
   | { outcome: 'unknown'; error: unknown };

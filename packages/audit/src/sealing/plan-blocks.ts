@@ -2,15 +2,15 @@ import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
 
 export type BlockBounds = { entriesMax: number; bytesMax: number };
 
-/** What an entry takes in BSON beside its strings: field names, times, hash, id, index. */
+/** Size of an entry in BSON without its strings: field names, times, hash, id, index. */
 const ENTRY_BYTES = 320;
 /** A UTF-16 unit takes at most this many bytes in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 
 /**
- * Cuts entries into blocks of bounded count and size, in their order. An event is put in once: the unique index holds
- * between documents, not inside one, so within a block nothing but this keeps a creation from being audited twice (E1).
- * An entry larger than a block's bound is a block of its own.
+ * Splits entries into blocks of limited count and size, in their order. Each event is taken once: the unique index
+ * holds between documents, not inside one, so only this function keeps a creation from being audited twice in one block
+ * (E1). An entry that exceeds the size limit alone becomes a block of its own.
  */
 export function planBlocks<E extends AuditEntry>(
   entries: readonly E[],

@@ -5,9 +5,9 @@ import type { createAuditChains } from './audit-chains.ts';
 import type { AuditLog, AuditLogSession } from './audit-log.ts';
 import { type BlockBounds, planBlocks } from './plan-blocks.ts';
 
-/** How often a block is sealed anew before the batch is given up; the plants stay pending and are tried again. */
+/** After so many attempts to seal a block the batch fails; its plants stay pending and are retried. */
 const ATTEMPTS_MAX = 10;
-/** Sealers that collided step back by up to this, a little more each time. */
+/** The unit of the random backoff after a collision; the backoff grows with each attempt. */
 const STEP_BACK_MS = 5;
 
 export type SealingDeps = {
@@ -20,13 +20,14 @@ export type SealingDeps = {
   on: { sealed: (entries: number) => void; collided: () => void; unknown: (error: unknown) => void };
 };
 
-/** An entry that the database takes in no block. */
+/** An entry that the database rejects in any block. */
 export type RejectedEntry<E extends AuditEntry> = { entry: E; reason: string };
 
 /**
- * Puts every event into a block of some chain, once, and returns when a majority has them all on disk. Events that are
- * there already are left out. Answers those that the database rejects by themselves; any other failure is thrown, and
- * then nothing is known of any of them: the whole may be repeated.
+ * Puts every event into a block of some chain, once, and returns when a majority has all of them on disk. Events that
+ * are already in the log are left out.
+ * @returns the entries that the database rejects
+ * @throws on any other failure: the outcome is then unknown for every entry, and the call may be repeated
  */
 export async function sealEntries<E extends AuditEntry>(
   deps: SealingDeps,
@@ -37,7 +38,7 @@ export async function sealEntries<E extends AuditEntry>(
   return rejected;
 }
 
-/** A block that is rejected is halved until what is rejected is one entry, so that it takes no other with it (E6). */
+/** A rejected block is split in half until one entry is rejected alone, so that all other entries are sealed (E6). */
 async function sealOrSplit<E extends AuditEntry>(
   deps: SealingDeps,
   entries: readonly E[],
@@ -54,10 +55,11 @@ async function sealOrSplit<E extends AuditEntry>(
 }
 
 /**
- * Sends the block straight away, on the remembered head if there is one: nearly always that is all. After a collision
- * or an unknown outcome, the events that a majority has are left out, the head is read again, and the rest is sealed
- * anew, until nothing is left. The block as it was would be refused for ever once one of its events is stored.
- * @returns why the database rejects the block, if it does
+ * Sends the block at once, on the remembered head if there is one. Nearly always that suffices. After a collision or an
+ * unknown outcome, events that a majority already has are left out, the head is read again, and the remaining entries
+ * are sealed in a new block, until none is left. The same block cannot be sent again: once one of its events is stored,
+ * the unique index refuses it for ever.
+ * @returns why the database rejects the block, or undefined when all entries are sealed
  */
 async function sealInOneBlock(
   deps: SealingDeps,

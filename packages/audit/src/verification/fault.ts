@@ -1,4 +1,4 @@
-/** Something that does not fit together, and where. */
+/** An inconsistency that verification found, and where. */
 export type Fault = {
   kind: FaultKind;
   chain?: number;
@@ -10,27 +10,27 @@ export type Fault = {
 };
 
 export type FaultKind =
-  /** What is stored is no block of the format, or has a field that nothing covers. */
+  /** The stored document does not have the block format, or has a field that no hash covers. */
   | 'malformed block'
   | 'missing block'
   | 'second block at one height'
-  /** Its entries do not give its Merkle root: one was changed, removed, added or moved. */
+  /** The Merkle root does not match the entries: an entry was changed, removed, added or moved. */
   | 'entries changed'
-  /** Its header does not give its hash. */
+  /** The block's hash does not match its header. */
   | 'header changed'
-  /** It does not follow the block before it: one of the two was replaced. */
+  /** The block's `previous` is not the hash of the block before it: one of the two was replaced. */
   | 'chain broken'
   /** The chain ends before the height that an anchor names. */
   | 'tail missing'
-  /** Chain and hashes fit, but are not what an anchor names: all of it was written anew. */
+  /** The chain is consistent, but differs from the hash that an anchor names: the whole chain was rewritten. */
   | 'history rewritten'
   | 'malformed anchor'
   | 'missing anchor'
-  /** Not signed by a key that is known. */
+  /** The anchor is not signed by a known key. */
   | 'forged anchor'
-  /** It does not follow the anchor before it. */
+  /** The anchor's `previous` is not the hash of the anchor before it. */
   | 'anchors broken'
-  /** An anchor that was kept outside is another than the stored one. */
+  /** An anchor that was kept outside the database differs from the stored one. */
   | 'anchor replaced'
   | 'plant audited twice'
   | 'plant missing'
@@ -39,7 +39,7 @@ export type FaultKind =
 
 export type Report = (fault: Fault) => void;
 
-/** One line for people: where, which kind, and what it means. */
+/** One line for the operator: where the fault is, its kind and its detail. */
 export function faultLine({ kind, chain, height, anchor, plant, detail }: Fault): string {
   const where = [
     ...(chain === undefined ? [] : [`chain ${chain}`]),

@@ -6,13 +6,13 @@ import type { Report } from './fault.ts';
 export type VerifiedAnchors = {
   count: number;
   last: Anchor | undefined;
-  /** All chains that any of them names: one that is gone altogether is missed by no other means. */
+  /** All chains that any anchor names: only this shows that a whole chain was deleted. */
   chains: ReadonlySet<number>;
 };
 
 /**
- * Verifies anchors as a stream, in the order of their sequence numbers: each signed by a known key and following the
- * one before it. The first one may have any number when those before it are vouched for.
+ * Verifies anchors as a stream, in the order of their sequence numbers: each must be signed by a known key and follow
+ * the one before it. The first one may have any number if the anchors before it were verified otherwise.
  */
 export async function verifyAnchors(
   stored: AsyncIterable<{ sequence: number; anchor: unknown }>,

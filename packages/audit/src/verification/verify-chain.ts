@@ -9,17 +9,17 @@ import {
 import { MalformedBlock, readBlock } from '../ledger/stored-block.ts';
 import type { Fault, Report } from './fault.ts';
 
-/** Where an anchor says that the chain was. */
+/** The head of the chain that an anchor names. */
 export type AnchoredHead = ChainHead & { anchor: number; entries: number };
 
-/** Where verification begins: a head that an anchor vouches for, or the beginning of the chain. */
+/** Where verification begins: after a head that an anchor names, or at the beginning of the chain. */
 export type ChainStart = ChainHead & { entries: number };
 
 export const CHAIN_START: ChainStart = { ...GENESIS, entries: 0 };
 
 /**
- * Verifies one chain as a stream: its blocks in the order of their heights, and what anchors say of it in the order of
- * the anchors. Of a chain that differs from its anchors the first difference alone is reported: all later ones follow.
+ * Verifies one chain as a stream: its blocks in the order of their heights, and its anchored heads in the order of the
+ * anchors. If the chain differs from its anchors, only the first difference is reported: it causes all later ones.
  * @returns how many blocks and entries the chain has after its start
  */
 export async function verifyChain(

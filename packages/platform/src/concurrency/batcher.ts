@@ -1,7 +1,7 @@
 /**
  * Turns concurrent submissions into few batches, as group commit does in databases (DeWitt et al., "Implementation
- * Techniques for Main Memory Database Systems", 1984), without a timer: a batch starts at once with whatever waits, and
- * what arrives while it is in flight forms the next one. Alone, a submission pays nothing for it.
+ * Techniques for Main Memory Database Systems", 1984), without a timer: a batch starts at once with the items that
+ * wait, and items that arrive while it is in flight form the next one. A single submission is not delayed.
  */
 export type Batcher<Item, Result> = {
   submit: (item: Item) => Promise<Result>;
@@ -14,11 +14,11 @@ export type Batcher<Item, Result> = {
 export type BatcherOptions<Item, Result> = {
   /** Answers every item of a batch, in order. It must resolve within a bounded time. */
   process: (batch: readonly Item[]) => Promise<readonly Result[]>;
-  /** The answer for an item that was given up before its batch started. */
+  /** The answer for an item that was refused before its batch started. */
   refused: () => Result;
-  /** The answer for each item of a batch whose processing threw, which only a defect does. */
+  /** The answer for each item of a batch whose processing threw an error, which only a defect can cause. */
   failed: (error: unknown) => Result;
-  /** Items with equal keys never share a batch; the later one waits for the next. Without it, all may. */
+  /** Items with equal keys never share a batch; the later one waits for the next. Without `keyOf` any items may. */
   keyOf?: (item: Item) => unknown;
   sizeOf: (item: Item) => number;
   batchItemsMax: number;

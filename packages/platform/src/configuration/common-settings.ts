@@ -3,7 +3,7 @@ import { str } from 'envalid';
 import { LOG_LEVELS } from '../process/logger.ts';
 import { boundedText, wholeNumber } from './configuration.ts';
 
-/** It stands in every plant and every log line. Host names have no more. */
+/** The instance name is stored in every plant and every log line. Host names are not longer than this. */
 const INSTANCE_CHARACTERS_MAX = 64;
 
 /** The variables that every service process reads. */

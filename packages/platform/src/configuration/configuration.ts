@@ -14,9 +14,9 @@ export class ConfigurationError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Stage one of configuration: reads the variables that `specs` names, without interpreting how they belong together.
- * `NAME_FILE` names a file that holds the value of `NAME`, as container secrets do. An empty value counts as absent.
- * `contradictions` is stage two's chance to name, in the same message, what is wrong between variables.
+ * Reads the variables that `specs` names and checks each of them. `NAME_FILE` names a file that holds the value of
+ * `NAME`, as container secrets do. An empty value counts as absent. `contradictions` then checks the variables
+ * together; the faults it returns are added to the same message.
  * @throws ConfigurationError naming every fault; no value of a secret is in it.
  */
 export function readEnvironment<S extends object>(
@@ -51,7 +51,7 @@ export function readEnvironment<S extends object>(
 
 class VariableAtFault extends Error {}
 
-/** What involves a variable that is itself at fault cannot be judged: reading one ends the judgement. */
+/** A check that involves a faulty variable is not possible: reading such a variable ends the check. */
 function judge<V extends object>(
   contradictions: (values: V) => readonly string[],
   values: V,

@@ -4,9 +4,9 @@ import { MongoNotConnectedError, MongoServerSelectionError, MongoTopologyClosedE
 const CHECK_OUT_FAILED = ['MongoWaitQueueTimeoutError', 'MongoPoolClearedError', 'MongoPoolClosedError'];
 
 /**
- * Whether a driver error comes from before the command was written to a socket: no server was found, no connection came
- * free, or none could be established. Holds for clients whose retries are off alone (`createMongoClient`): a retry ends
- * in the same errors after a command that was sent.
+ * Whether the operation failed before its command was written to a socket: no server was found, no connection became
+ * free, or none could be established. This holds only for clients whose retries are off (`createMongoClient`): with
+ * retries, the same errors can follow a command that was sent.
  */
 export function failedBeforeSending(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -4,8 +4,8 @@ import { MongoBulkWriteError, MongoNetworkError, MongoServerError } from 'mongod
 const DUPLICATE_KEY = 11_000;
 
 /**
- * Answers that tell of the server's state and not of the documents: it starts, stops, steps down, is fenced, slow,
- * locked, full or without a majority. (mongod's error_codes.yml)
+ * Error codes (mongod's error_codes.yml) caused by the server's state, not by the documents: it starts, stops, steps
+ * down, is fenced, slow, locked, full or without a majority.
  */
 const SERVER_STATES: ReadonlySet<unknown> = new Set([
   6, 7, 24, 43, 46, 50, 64, 79, 89, 91, 100, 112, 133, 134, 175, 189, 202, 211, 237, 246, 262, 290, 9001,
@@ -13,8 +13,8 @@ const SERVER_STATES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether the database, and not what it was sent, is why an operation failed: then the same will do later. Outcomes of
- * writes are unknown in that case.
+ * Whether an operation failed because of the database's state, not because of what was sent: then a retry can succeed.
+ * The outcome of a write is unknown in that case.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof MongoNetworkError || failedBeforeSending(error)) return true;
@@ -26,11 +26,11 @@ export function isDatabaseAway(error: unknown): boolean {
   return error instanceof MongoServerError && SERVER_STATES.has(error.code);
 }
 
-/** What an unordered insert that was not simply acknowledged did, by positions in what was sent. */
+/** The result of an unordered insert that was acknowledged only in part, by positions in the list that was sent. */
 export type PartialInsert = {
-  /** There already, though perhaps not yet by majority. */
+  /** Already stored, though perhaps not yet by a majority. */
   duplicates: number[];
-  /** Not stored, and never will be as they are. */
+  /** Not stored; a retry of the same document would fail in the same way. */
   rejected: { index: number; reason: string }[];
 };
 

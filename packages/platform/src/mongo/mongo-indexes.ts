@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Db, type IndexDescription, MongoServerError } from 'mongodb';
 
 const PAUSE_MS_MAX = 5_000;
-/** Building an index on an existing collection takes as long as it takes. */
+/** Building an index on a large existing collection may take minutes. */
 const BUILD_MS_MAX = 10 * 60 * 1_000;
 const NAMESPACE_NOT_FOUND = 26;
 const UNAUTHORIZED = 13;
@@ -11,9 +11,9 @@ const UNAUTHORIZED = 13;
 type Specification = IndexDescription & { collection: string };
 
 /**
- * Creates the indexes that are missing, and tries for as long as it takes, since the database may be down at start. An
- * account that may not create any waits until somebody else has.
- * @param onFailure hears of every failed attempt
+ * Creates the indexes that are missing. It retries until it succeeds, since the database may be down at the start. If
+ * the account may not create indexes, it waits until they exist.
+ * @param onFailure is called for every failed attempt
  * @returns when all exist, or once `stop` is aborted
  */
 export async function ensureIndexes(
@@ -36,7 +36,7 @@ export async function ensureIndexes(
   }
 }
 
-/** One that has the name and is another index is MongoDB's to refuse. */
+/** If another index has the same name, MongoDB refuses the new one. */
 async function ensureIndex(database: Db, { collection, ...index }: Specification): Promise<void> {
   const existing = await indexesOf(database, collection);
   if (existing.some((found) => isSame(found, index))) return;

@@ -3,10 +3,11 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { ConfigurationError } from '../configuration/configuration.ts';
 
 /**
- * Every wait of the driver is bounded well below the 5 s any caller waits: its defaults are 30 s or for ever.
- * `retryWrites` is off, since a retry of the driver's own blurs whether a write was sent (a lost reply can end in
- * MongoServerSelectionError with the document stored); writers resolve and resend themselves.
- * No `timeoutMS`: CVE-2026-119179, and in 7.8 it does nothing.
+ * Every timeout of the driver is well below the 5 s that any caller waits; the defaults are 30 s or no timeout.
+ * `retryWrites` is off: with the driver's own retries, an error does not tell whether a write was sent (a lost reply
+ * can end in MongoServerSelectionError although the document is stored). Writers resolve outcomes and resend
+ * themselves.
+ * `timeoutMS` is not set because of CVE-2026-119179; in driver 7.8 it has no effect anyway.
  */
 const bounded = {
   serverSelectionTimeoutMS: 1_000,
@@ -20,15 +21,16 @@ const bounded = {
   ignoreUndefined: true,
 } as const satisfies MongoClientOptions;
 
-/** An operation's bound on the server where no client waits for its answer; waiting for a majority included. */
+/** Server-side timeout of an operation for which no client waits; it includes waiting for a majority. */
 export const OPERATION_MS_MAX = 5_000;
 
-/** Between attempts at a first connection that fail at once, as a name that does not resolve does. */
+/** Delay between attempts at the first connection, for failures that come at once, such as a name without address. */
 const RECONNECT_MS = 250;
 
 /**
- * Tries to connect until it has. The driver tries once: after a first connection that failed, every operation ends in
- * MongoTopologyClosedError, for ever and whatever the database does. Once connected it recovers from outages itself.
+ * Retries the first connection until it succeeds. The driver itself tries only once: if that fails, every later
+ * operation fails with MongoTopologyClosedError, even when the database is up again. Once connected, the driver
+ * recovers from outages itself.
  */
 class PersistentMongoClient extends MongoClient {
   #closed = false;

@@ -4,13 +4,13 @@ import type { Registry } from 'prom-client';
 export type InternalListener = { url: string; close: () => Promise<void> };
 
 export type Health = {
-  /** It should be given work; false while draining or without what it cannot do without. */
+  /** Whether the process should get work: false while it drains or while a required dependency is down. */
   ready: () => boolean | Promise<boolean>;
 };
 
 /**
- * The listener of every process that only operators reach: `/livez` (it answers, so the process works), `/readyz`,
- * `/metrics`. Never behind the gateway.
+ * The internal listener of a process, which only operators can reach: `/livez` (an answer means that the process
+ * works), `/readyz`, `/metrics`. It is never exposed through the gateway.
  * @param port 0 takes a free one.
  */
 export async function startInternalListener(

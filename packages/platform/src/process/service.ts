@@ -1,7 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger, LogLevel } from './logger.ts';
 
-/** SIGTERM to exit, at most: what an orchestrator's grace period has to exceed. */
+/** The longest time from SIGTERM to exit. An orchestrator's grace period must be longer. */
 const EXIT_MS_MAX = 10_000;
 
 /** Something that was started and has to be stopped in order. */
@@ -10,14 +10,15 @@ export type Running = { close: () => Promise<void> };
 type Service<Config, Secrets> = {
   /** @throws ConfigurationError */
   readConfig: (environment: NodeJS.ProcessEnv) => { config: Config; secrets: Secrets };
-  /** `stopping` is aborted when a signal arrives meanwhile. What was opened is closed again when it rejects. */
+  /** `stopping` is aborted when a signal arrives during the start. When it rejects, it has closed what it opened. */
   start: (config: Config, secrets: Secrets, logger: Logger, stopping: AbortSignal) => Promise<Running>;
 };
 
 /**
- * Runs one service process. SIGTERM, SIGINT or a defect closes it; it exits within 10 s, with 0 after a signal, also
- * after one that arrives while it starts. A service that cannot start says why in one line and exits with 1.
- * @param load imports the service. Its modules are most of a start, so the signals are handled before they are loaded.
+ * Runs one service process. SIGTERM, SIGINT or a defect closes it, and it exits within 10 s. After a signal the exit
+ * code is 0, also if the signal arrives during the start. A service that cannot start says why in one line and exits
+ * with 1.
+ * @param load imports the service. Loading its modules is most of a start, so signal handlers are set before.
  */
 export async function runService<Config extends { instance: string; logLevel: LogLevel }, Secrets>(
   name: string,
@@ -49,14 +50,14 @@ export async function runService<Config extends { instance: string; logLevel: Lo
     starting = start(config, secrets, logger, stopping.signal);
     await starting;
   } catch (error) {
-    // What a signal interrupted is no failure: the handler above ends the process.
+    // A start that a signal interrupted did not fail: the handler above ends the process.
     if (stopping.signal.aborted) return;
     process.stderr.write(`${name}: ${startFailure(error)}\n`);
     process.exit(1);
   }
 }
 
-/** A ConfigurationError is known by its name: importing its module would load the library that reads settings. */
+/** A ConfigurationError is recognised by its name: importing its module would load the library that reads settings. */
 function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'ConfigurationError') return error.message;

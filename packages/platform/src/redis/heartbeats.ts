@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
 const HEARTBEAT_MS = 2_000;
-/** Heartbeats of ended processes stay this long, so that a crash or a restart is seen afterwards. */
+/** Heartbeats of ended processes are kept for this long, so that an operator can still see a crash or a restart. */
 const KEPT_MS = 10 * 60_000;
 
-/** What a process reports about itself. Durations, not times: nobody has to trust another machine's clock. */
+/** What a process reports about itself. It reports durations, not times, since the clocks of machines may differ. */
 export type Heartbeat = {
   name: string;
   version: string;

@@ -2,14 +2,14 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 export type LazyQueue<Data, Name extends string> = {
-  /** The queue, opened if need be. Ask only while Redis is ready: opened without it, a BullMQ queue fails for good. */
+  /** Returns the queue, opened if necessary. Call it only while Redis is ready: otherwise opening the queue fails. */
   open: () => Queue<Data, void, Name>;
   close: () => Promise<void>;
 };
 
 /**
- * A BullMQ queue on a producer's connection, for services that start and go on without Redis. One whose opening failed
- * is closed, so that it leaves no listener on the shared connection, and opened anew at the next use.
+ * A BullMQ queue on a producer's connection, for services that start and keep working without Redis. A queue that
+ * failed to open is closed, so that it leaves no listener on the shared connection, and opened again at the next use.
  */
 export function lazyQueue<Data, Name extends string>(
   name: string,

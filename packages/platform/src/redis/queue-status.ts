@@ -6,7 +6,7 @@ export type QueueStatus = {
   delayed: number;
   failed: number;
   paused: boolean;
-  /** Of the job that has waited longest, by its producer's clock; 0 when none waits. For display, never for a decision. */
+  /** Age of the oldest waiting job, by its producer's clock; 0 when none waits. Only for display. */
   oldestWaitingMs: number;
 };
 

@@ -20,8 +20,8 @@ export function refusalOf(error: Error): 'full' | 'read-only' | undefined {
 const reconnectOnError = (error: Error): 1 | false => (refusalOf(error) === 'read-only' ? 1 : false);
 
 /**
- * For whoever must never wait for Redis: a command fails at once while Redis is away and after 2 s when it hangs.
- * It may still be delivered later: every job may come late or twice.
+ * For callers that must never wait for Redis: a command fails at once while Redis is down, and after 2 s when Redis
+ * does not answer. A command that timed out may still be executed, so a job may arrive late or twice.
  */
 export const producerConnection = {
   enableOfflineQueue: false,
@@ -58,8 +58,8 @@ export function createRedis(url: string, options: Omit<RedisOptions, 'replyMappi
 }
 
 /**
- * What would let Redis drop waiting jobs, in words for the operator; nothing is lost by it, since the relay
- * publishes them again. Settings that cannot be read (managed services forbid CONFIG) are no fault.
+ * Settings with which Redis could drop waiting jobs, as messages for the operator. No plant is lost by that, since the
+ * relay publishes the jobs again. A setting that cannot be read (managed services forbid CONFIG) is not reported.
  */
 export async function redisMisconfigurations(redis: Redis): Promise<string[]> {
   const faults: string[] = [];

@@ -5,7 +5,7 @@ import type { Provenance } from '../question.ts';
 import type { AuditedIndex } from '../search-provenance.ts';
 import { inTime } from './mongo-timeout.ts';
 
-/** In the order of how few blocks each is in: the first that is asked for is looked up, the others filter. */
+/** The kind that occurs in the fewest blocks comes first. The first one asked for is looked up, the others filter. */
 const KINDS = ['request', 'commit', 'subject'] as const satisfies (keyof Provenance)[];
 
 /** The audit log as an index: a block has one key for all its entries of a commit or a subject. */

@@ -6,18 +6,18 @@ import type { SearchEntry } from '../search-entry.ts';
 
 export type SearchIndex = {
   /**
-   * Returns when a majority has an entry for each plant, on disk. Answers those that the database rejects by
-   * themselves, with the reason; any other failure is thrown, and the whole may be repeated.
+   * Resolves when a majority has an entry for each plant on disk, except for entries that the database rejects: these
+   * are returned with the reason. Any other failure is thrown, and the call may be repeated.
    */
   add: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
 };
 
 /**
  * The search index in MongoDB.
- * - Entries wait for a journaled majority: with less, a failover takes an entry back whose plant's mark is cleared, and
- *   the plant is never found (E3).
- * - They are inserted, not upserted, which costs the database less: an entry that is there already says the same, since
- *   plants are read by majority and their content never changes (E2).
+ * - Entries wait for a journaled majority: with less, a failover could roll back an entry after its plant's pending
+ *   flag is cleared, and the plant would never be found (E3).
+ * - They are inserted, not upserted, which costs the database less. An existing entry has the same content, since
+ *   plants are read by majority and never change (E2).
  */
 export function mongoSearchIndex(client: MongoClient, database: string): SearchIndex {
   const search = client.db(database).collection<SearchEntry>(PLANT_SEARCH, {
@@ -41,9 +41,9 @@ export function mongoSearchIndex(client: MongoClient, database: string): SearchI
         }
 
         /**
-         * An entry that was there already may be another worker's, not yet by majority, and a failover could take it
-         * back after the clear (E3). The causal session makes this majority read wait for it. (mongod 6.0 holds the
-         * duplicate's error back until then, too, which nothing promises.)
+         * An existing entry may be another worker's that no majority has yet. A failover could roll it back after the
+         * pending flag is cleared (E3). The causal session makes this majority read wait until a majority has it.
+         * (mongod 6.0 also delays the duplicate key error until then, but does not guarantee that.)
          */
         async function confirm(ids: readonly bigint[]): Promise<void> {
           if (ids.length === 0) return;

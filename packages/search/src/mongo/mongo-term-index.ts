@@ -5,13 +5,13 @@ import type { SearchEntry } from '../search-entry.ts';
 import type { Position, Stretch, TermIndex } from '../search-terms.ts';
 import { inTime } from './mongo-timeout.ts';
 
-/** No character comes after it, so it ends every word that begins in the same way. */
+/** The last Unicode character: appended to a prefix, it gives the upper bound of all terms with that prefix. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 /**
- * The index of terms in MongoDB. `min` and `max` are places in the index itself: they hold for a multikey index too,
- * where a condition on a range of terms would neither bound the scan nor keep its order. The collection must not be
- * sharded for it.
+ * The index of terms in MongoDB. `min` and `max` are positions in the index itself. They also work for a multikey
+ * index, where a condition on a range of terms would neither limit the scan nor keep its order. The collection must not
+ * be sharded.
  */
 export function mongoTermIndex(database: Db): TermIndex {
   const search = database.collection<SearchEntry>(PLANT_SEARCH);
@@ -26,7 +26,7 @@ export function mongoTermIndex(database: Db): TermIndex {
           .max(endOf(stretch))
           .toArray(),
       ),
-    // Of these fields the index alone answers, without the documents.
+    // The index alone holds these fields, so no document is read.
     count: async (stretch, countMax, msMax) => {
       const counted = search
         .find({}, { projection: { _id: 1 }, maxTimeMS: msMax, limit: countMax, batchSize: countMax })

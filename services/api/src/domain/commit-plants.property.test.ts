@@ -7,19 +7,19 @@ import type { InsertReport, PlantStore, StoredPlant } from './plant-store.ts';
 /**
  * The protocol against a database that does everything a replica set can do: writes that arrive late or
  * never, replies that are lost, failovers that roll back what no majority has, a deposed primary that still answers.
- * Random numbers decide what happens; where they run out, nothing goes wrong, so that failures shrink to few faults.
+ * Random numbers choose the faults. When they run out, no fault happens, so that a failing case shrinks to few faults.
  */
 type Document = StoredPlant & { majority: boolean };
 type Documents = ReadonlyMap<bigint, Document>;
 
-/** Deliberate faults of the database's use, to see that the property notices. */
+/** Deliberate mistakes in using the database, to check that the property detects them. */
 type Mutant = 'local reads' | 'acknowledged by one';
 
 class FaultyDatabase {
   primary = new Map<bigint, Document>();
-  /** What a deposed primary still answers from. */
+  /** The data from which a deposed primary still answers reads. */
   deposed: Documents | undefined;
-  /** Inserts that left and whose reply nobody waits for. */
+  /** Inserts that were sent and for whose reply nobody waits any more. */
   inFlight: { commit: string; creation: Creation }[] = [];
   readonly roll: (sides: number) => number;
   readonly mutant: Mutant | undefined;
@@ -29,7 +29,7 @@ class FaultyDatabase {
     this.mutant = mutant;
   }
 
-  /** One thing that may happen at any moment. */
+  /** One event that may happen at any moment. */
   step(): void {
     const takeInFlight = () => this.inFlight.splice(this.roll(this.inFlight.length), 1)[0];
     const events: (() => void)[] = [
@@ -63,7 +63,7 @@ class FaultyDatabase {
     this.primary.set(plant.id, { ...document, majority: false });
   }
 
-  /** `turn` lets whatever else goes on happen in between. */
+  /** `turn` lets concurrent operations proceed in between. */
   store(turn: () => Promise<unknown>): PlantStore {
     return {
       insert: async ({ id: commit }, creations) => {
@@ -109,7 +109,7 @@ class FaultyDatabase {
     };
   }
 
-  /** It knows of duplicates, but no majority acknowledges anything it stores. */
+  /** It detects duplicates, but no majority acknowledges what it stores. */
   insertedAtTheDeposed(creations: readonly Creation[]): InsertReport {
     const ids = creations.map(({ plant }) => plant.id);
     const allThere = this.deposed !== undefined && ids.every((id) => this.deposed?.has(id));
@@ -119,7 +119,7 @@ class FaultyDatabase {
 
 type Attempt = { commit: string; creation: Creation; outcome: Outcome };
 
-/** Operations contend for two ids. Equal ones with a key are retries of each other. */
+/** The operations compete for two ids. Equal operations with a key are retries of each other. */
 const operation = fc.record({
   id: fc.constantFrom(1n, 2n),
   subject: fc.constantFrom('s', 't'),
@@ -170,7 +170,7 @@ function property(mutant?: Mutant) {
     });
     const answered = (await scheduler.waitFor(Promise.all(attempts))).flat();
 
-    // Then everything calms down: what is in flight lands, what no majority has is rolled back or spread.
+    // Then the faults end: inserts in flight arrive, and what no majority has is rolled back or replicated.
     while (database.inFlight.length > 0) database.land(database.inFlight.shift());
     if (database.roll(2) === 1) database.failOver();
     database.replicate();
@@ -178,7 +178,7 @@ function property(mutant?: Mutant) {
   });
 }
 
-/** Holds an answer against what is stored in the end. */
+/** Compares an answer with what is stored in the end. */
 function expectTrue({ commit, creation, outcome }: Attempt, stored: Document | undefined): void {
   const mine = stored?.commit === commit;
   const subject = stored !== undefined && sameSubject(stored.principal, creation.principal);

@@ -16,7 +16,7 @@ type Reading = ReadonlyMap<bigint, StoredPlant> | undefined;
 
 const ours: Commit = { id: 'ours', created: new Date(0) };
 
-/** A store that answers as told, each answer after so many milliseconds (or at the end of its budget, if sooner). */
+/** A store with scripted answers, each after so many milliseconds (or at the end of its budget, if that is sooner). */
 function told(inserts: readonly InsertReport[], readings: readonly Reading[], ms = 1) {
   let clock = 0;
   const insertsLeft = [...inserts];

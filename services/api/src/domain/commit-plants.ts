@@ -2,9 +2,9 @@ import type { Creation, Outcome } from './creation.ts';
 import type { Commit, PlantStore } from './plant-store.ts';
 import { resolveOutcome } from './resolve-outcome.ts';
 
-/** An insert without an answer for so long is taken for lost. It may still arrive: its outcome is resolved by reading. */
+/** Timeout of an insert. It may still be stored after that, so a read resolves its outcome. */
 const INSERT_MS_MAX = 1_500;
-/** Below this there is no point in another round trip. */
+/** With less time left than this, nothing more is sent. */
 const ROUND_TRIP_MS_MIN = 50;
 /** The first send and one identical resend. */
 const SENDS_MAX = 2;
@@ -12,15 +12,15 @@ const SENDS_MAX = 2;
 export type CommitDeps = {
   store: PlantStore;
   newCommit: () => Commit;
-  /** Wakes the workers. Never awaited, never fails: pending flags are the outbox, the relay publishes what was missed. */
+  /** Publishes the commit to the workers. Never awaited, never fails: the relay publishes commits that were missed. */
   publish: (commit: string, plants: number, traceparent: string | undefined) => void;
   now: () => number;
 };
 
 /**
- * Stores a group of plants in one insert and decides each one's outcome within the group's earliest deadline.
- * No id stands twice in the group. What the insert did not acknowledge is read back by majority and resolved; what is
- * absent is sent once more, identically, under the same commit.
+ * Stores a group of plants in one insert and returns the outcome of each within the group's earliest deadline. No id
+ * occurs twice in the group. Plants that the insert did not acknowledge are looked up by a majority read, which
+ * resolves their outcome. Plants that are absent are sent once more, as identical documents of the same commit.
  */
 export async function commitPlants(deps: CommitDeps, group: readonly Creation[]): Promise<Outcome[]> {
   const commit = deps.newCommit();
@@ -34,7 +34,8 @@ export async function commitPlants(deps: CommitDeps, group: readonly Creation[])
     const report = await deps.store.insert(commit, open, Math.min(INSERT_MS_MAX, remaining() / 2));
     everSent ||= report.sent;
     if (!everSent) {
-      // A connection that broke is soon replaced; a primary that is missing has been waited for already.
+      // A quick failure is a broken connection, which is soon replaced: the insert is sent again. After a slow one the
+      // driver has already waited for a primary: the group is given up.
       if (remaining() < 2 * INSERT_MS_MAX) break;
       continue;
     }
@@ -54,7 +55,7 @@ export async function commitPlants(deps: CommitDeps, group: readonly Creation[])
   if (everSent) publishStored(result);
   return result;
 
-  /** Resolves what a majority read can; answers what it found absent. What cannot be read stays unknown. */
+  /** Resolves outcomes by a majority read and returns the absent plants. If the read fails, outcomes stay unknown. */
   async function resolveByReading(creations: readonly Creation[]): Promise<readonly Creation[]> {
     if (creations.length === 0 || remaining() <= 0) return [];
     const ids = creations.map(({ plant }) => plant.id);
@@ -67,7 +68,7 @@ export async function commitPlants(deps: CommitDeps, group: readonly Creation[])
     });
   }
 
-  /** With what is or may be stored of it. */
+  /** Publishes the commit with the number of plants that are stored or may be. */
   function publishStored(result: readonly Outcome[]): void {
     const plants = result.filter((outcome) => outcome === 'created' || outcome === 'unknown').length;
     if (plants > 0)

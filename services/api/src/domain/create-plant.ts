@@ -6,10 +6,10 @@ import { resolveOutcome } from './resolve-outcome.ts';
 export type CreatePlant = (creation: Creation) => Promise<Outcome>;
 
 /**
- * Creates one plant: it joins the next commit. Creations of an id that is taken, or about to be, are kept out of commits
- * and resolved by a read: one duplicate key makes mongod redo a whole insert document by document, and of many retries of
- * one id each would wait for a commit of its own. An id that was stored and is gone (a failover rolled it back) goes the
- * ordinary way.
+ * Creates one plant by joining the next commit. If this replica knows that the id is taken, or is being stored, the
+ * creation joins no commit and a read resolves its outcome, for two reasons: one duplicate key makes mongod repeat the
+ * whole insert document by document, and each of many retries of one id would wait for a commit of its own. If the read
+ * finds no plant under the id (a failover rolled it back), the creation joins a commit after all.
  */
 export function createPlant(deps: {
   joinCommit: CreatePlant;
@@ -22,7 +22,7 @@ export function createPlant(deps: {
     const { id } = creation.plant;
     const known = recentIds.get(id);
     if (known !== undefined) {
-      // Where nothing was sent, or nobody knows what became of it, that is so for this one too.
+      // If the earlier creation was not stored or its outcome is unknown, this one gets the same outcome.
       const earlier = known === 'stored' ? known : await known;
       if (earlier === 'not-stored' || earlier === 'unknown') return earlier;
       const stored = await readTogether(creation);

@@ -1,14 +1,14 @@
 /** A plant as a client sends it. The id is the exact int64, never a double. */
 export type Plant = { id: bigint; name: string; tag?: string };
 
-/** Who acts: the claims of a verified access token that are kept, never the token. */
+/** Who sent the request: the claims of a verified access token that are stored, never the token. */
 export type Principal = { subject: string; issuer?: string; tokenId?: string };
 
-/** One request to create a plant, with everything that is stored beside it. */
+/** One request to create a plant, with everything that is stored with it. */
 export type Creation = {
   plant: Plant;
   principal: Principal;
-  /** `requestBy` tells who chose the id `request`: an id of a client's own proves nothing. */
+  /** `requestBy` says who chose the request id `request`: an id that a client chose proves nothing. */
   origin: { address: string; request: string; requestBy: 'gateway' | 'client' | 'api' };
   /** Hash of the Idempotency-Key, hexadecimal. */
   keyHash?: string;
@@ -18,7 +18,7 @@ export type Creation = {
   deadline: number;
 };
 
-/** What became of a creation. `not-stored` is certain; `unknown` is not. */
+/** The outcome of a creation. `not-stored`: this request stored nothing, for certain. `unknown`: it may be stored. */
 export type Outcome =
   | 'created'
   | 'replayed'
@@ -33,7 +33,7 @@ export function sameContent(a: Plant, b: Plant): boolean {
   return a.name === b.name && a.tag === b.tag;
 }
 
-/** A subject is unique within its issuer alone (RFC 7519 §4.1.2). */
+/** A subject is unique only within its issuer (RFC 7519 §4.1.2), so both are compared. */
 export function sameSubject(a: Principal, b: Principal): boolean {
   return a.subject === b.subject && a.issuer === b.issuer;
 }

@@ -2,23 +2,23 @@ import { type CommitDeps, commitPlants } from './commit-plants.ts';
 import type { Creation, Outcome } from './creation.ts';
 import type { PlantStore, StoredPlant } from './plant-store.ts';
 
-/** What a plant's document holds beside its own strings: field names, id, time, commit, key, the replica's name. */
+/** Size of a plant's document without the client's strings: field names, id, time, commit, key, the replica's name. */
 const DOCUMENT_BYTES = 320;
 
-/** One commit: mongod splits a larger insert into units of its own of about this size. */
+/** Limits of one commit: mongod splits a larger insert into batches of about this size. */
 const COMMIT_PLANTS_MAX = 500;
 const COMMIT_BYTES_MAX = 256 * 1024;
 
-/** What waits for a commit: beyond it a create is refused at once. */
+/** Limits of the creates that wait for a commit: further ones are refused at once. */
 const WAITING_PLANTS_MAX = 10_000;
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 const WAIT_MS_MAX = 1_000;
 
-/** A commit that hangs holds the next one back no longer than this, and no more than so many hang at once. */
+/** After this time a slow commit no longer holds back the next one; at most so many are in flight at once. */
 const SLOW_AFTER_MS = 250;
 const COMMITS_MAX = 4;
 
-/** Together they leave a quarter of a request's time. */
+/** Waiting and reading together take at most three quarters of a create's deadline. */
 const READ_WAIT_MS_MAX = 2_000;
 const READ_MS_MAX = 1_000;
 const READ_IDS_MAX = 2_000;
@@ -33,14 +33,14 @@ const limits = {
   batchesMax: COMMITS_MAX,
 };
 
-/** A defect is reported: what only a bug can cause. Whom it befell is told that the outcome is unknown. */
+/** Called with an error that only a bug can cause. The creates it affects get the outcome `unknown`. */
 type OnDefect = (error: unknown) => void;
 
-/** Group commit: concurrent creations are written by one insert. What a batcher needs to know about it. */
+/** Batcher options for the group commit, which stores concurrent creations by one insert. */
 export function groupCommit(deps: CommitDeps, onDefect: OnDefect) {
   return {
     ...limits,
-    /** No id stands twice in a commit, so (commit, id) names one operation. */
+    /** No id occurs twice in a commit, so (commit, id) identifies one operation. */
     keyOf: ({ plant }: Creation) => plant.id,
     sizeOf: documentBytes,
     process: (creations: readonly Creation[]) => commitPlants(deps, creations),
@@ -54,7 +54,7 @@ export function groupCommit(deps: CommitDeps, onDefect: OnDefect) {
 
 export type Reading = StoredPlant | 'absent' | 'unreadable';
 
-/** The same for reads of plants that are probably there. Any number of creations may ask for one plant. */
+/** Batcher options for reads of plants that are probably stored. Several creations may ask for the same plant. */
 export function groupRead(deps: { store: PlantStore; now: () => number }, onDefect: OnDefect) {
   return {
     ...limits,
@@ -77,7 +77,7 @@ export function groupRead(deps: { store: PlantStore; now: () => number }, onDefe
   };
 }
 
-/** What a plant costs a commit: no less than its document holds, whatever was sent with it. */
+/** An upper estimate of the size of a plant's document. */
 export function documentBytes({ plant, principal, origin }: Creation): number {
   return (
     DOCUMENT_BYTES +

@@ -1,6 +1,6 @@
 import type { Creation, Plant, Principal } from './creation.ts';
 
-/** The database, as a commit needs it. Both calls resolve within `budgetMs` and never throw. */
+/** The database operations that creating plants needs. Both calls resolve within `budgetMs` and never throw. */
 export interface PlantStore {
   /** Stores the plants with their pending flags in one insert, acknowledged by a journaled majority. */
   insert(commit: Commit, creations: readonly Creation[], budgetMs: number): Promise<InsertReport>;
@@ -8,7 +8,7 @@ export interface PlantStore {
   read(ids: readonly bigint[], budgetMs: number): Promise<ReadonlyMap<bigint, StoredPlant> | undefined>;
 }
 
-/** What the plants of one commit share. Sent again, they are the same documents. */
+/** What the plants of one commit share. A resend uses the same values, so it sends identical documents. */
 export type Commit = {
   /** 24 hexadecimal digits. */
   id: string;
@@ -18,7 +18,7 @@ export type Commit = {
 /** A plant as a majority of the database holds it. */
 export type StoredPlant = { plant: Plant; principal: Principal; commit: string; keyHash?: string };
 
-/** How an insert of a commit ended, plant by plant where the database said so. */
+/** How the insert of a commit ended, with the result of each plant where the database reported it. */
 export type InsertReport = InsertEnd & {
   /** What went wrong, for the operator. */
   reason?: string;
@@ -27,7 +27,7 @@ export type InsertReport = InsertEnd & {
 type InsertEnd =
   /** Nothing left this process. */
   | { sent: false }
-  /** Acknowledged by a majority, but for the ids that something already stored occupies. */
+  /** A majority acknowledged all plants except those whose ids were already taken (`occupied`). */
   | { sent: true; occupied: ReadonlySet<bigint> }
-  /** Sent, and no trustworthy word about any of the plants. */
+  /** Sent, but the result is unknown for every plant. */
   | { sent: true; occupied: 'unknown' };

@@ -1,9 +1,9 @@
 import type { Outcome } from './creation.ts';
 
-/** What a replica knows of an id: that a plant is stored under it, or whose outcome will tell. */
+/** What a replica knows of an id: a plant is stored under it, or the outcome of a creation is still awaited. */
 type IdState = 'stored' | Promise<Outcome>;
 
-/** Ids that this replica has met of late. May forget one, is never wrong about what it has met. */
+/** The ids of this replica's recent creations. An id may be forgotten, and a failover may roll back a stored plant. */
 export type RecentIds = {
   get: (id: bigint) => IdState | undefined;
   set: (id: bigint, state: IdState) => void;
@@ -11,8 +11,8 @@ export type RecentIds = {
 };
 
 /**
- * Remembers the last `generation` to twice as many ids in two generations: when the young one is full it becomes the
- * old one, and the old one is dropped whole. Constant time, no bookkeeping per look-up, about 60 bytes an id.
+ * Remembers between `generation` and twice as many ids in two maps: when the young map is full, it replaces the old
+ * one, which is dropped. Every call takes constant time, a look-up changes nothing, and an id takes about 60 bytes.
  */
 export function recentIds(generation: number): RecentIds {
   let young = new Map<bigint, IdState>();

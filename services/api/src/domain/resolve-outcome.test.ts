@@ -63,7 +63,7 @@ describe('a plant of another commit', () => {
     ['other content, another subject', creation, { ...stored, ...otherContent, ...otherSubject }, 'exists'],
   ])('%s', (_name, ours, found, outcome) => {
     expect(resolveOutcome(ours, found, 'ours')).toBe(outcome);
-    // Without a commit of its own, as when a known id is looked up before anything is sent.
+    // Without a commit, as when a known id is looked up before anything is sent.
     expect(resolveOutcome(ours, found)).toBe(outcome);
   });
 });

@@ -1,19 +1,19 @@
 import { type Creation, type Outcome, sameContent, sameSubject } from './creation.ts';
 import type { StoredPlant } from './plant-store.ts';
 
-/** What a majority read tells about a creation. */
+/** The outcome of a creation according to a majority read. */
 export type ResolvedOutcome = Exclude<Outcome, 'not-stored' | 'unknown'> | 'absent';
 
 /**
- * Decides every creation whose insert did not simply succeed, from what a majority read found under its id.
- * `commit` is the commit the creation was sent in; within one commit no id stands twice, so (commit, id) names one
- * operation. The rules, in the order in which they prove something:
+ * Resolves the outcome of a creation whose insert was not acknowledged, from what a majority read found under its id.
+ * `commit` is the commit in which the creation was sent; no id occurs twice in one commit, so (commit, id) identifies
+ * one operation. The first rule that applies decides:
  *
  * 1. nothing found: not stored as far as a majority knows;
- * 2. a plant of this commit: our own write arrived, whatever the driver said;
- * 3. another subject's plant: tells nothing but that the id is taken;
- * 4. same subject and key: a retry of the same operation, or the key reused for other content;
- * 5. same subject: the client repeats itself without proof, or contradicts itself.
+ * 2. a plant of this commit: our own insert stored it, whatever the driver reported;
+ * 3. another subject's plant: the id is taken, and the answer says nothing more;
+ * 4. same subject and key: a retry of the same operation, or the key was reused for other content;
+ * 5. same subject, another key or none: the id is taken; the answer says whether the content is identical.
  */
 export function resolveOutcome(
   creation: Creation,

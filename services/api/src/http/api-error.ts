@@ -1,17 +1,17 @@
 import { type ErrorBody, type ErrorName, errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import type { FastifyReply } from 'fastify';
 
-/** Seconds a client should wait before it repeats what could not be decided. */
+/** Seconds a client should wait before it repeats a request that was answered with 503. */
 const RETRY_AFTER_S = 1;
 
-/** RFC 6750 §3: what a refused token is told, by error. */
+/** The `WWW-Authenticate` header for each error about access tokens (RFC 6750 §3). */
 const CHALLENGES: Partial<Record<ErrorName, string>> = {
   tokenMissing: 'Bearer realm="plants"',
   tokenInvalid: 'Bearer realm="plants", error="invalid_token"',
   scopeInsufficient: 'Bearer realm="plants", error="insufficient_scope"',
 };
 
-/** A refusal with its place in the catalogue. `message` is for the caller and names what to change. */
+/** A refusal with its entry in the error catalogue. `message` is for the caller and says what to change. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly error: ErrorName;

@@ -16,11 +16,11 @@ import { trustedProxies } from './trusted-proxies.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 const HEAD_BYTES_MAX = 16 * 1024;
-/** Slow clients: the head, then the whole request, have to arrive within these times. */
+/** Against slow clients: timeouts for the head of a request and for the whole request. */
 const HEAD_MS_MAX = 5_000;
 const REQUEST_MS_MAX = 10_000;
 const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than the gateway keeps an idle upstream connection, so that it never picks one we are closing. */
+/** Longer than the gateway keeps an idle upstream connection, so that it never reuses one that we are closing. */
 const KEEP_ALIVE_MS = 10_000;
 
 export type AppDeps = {
@@ -31,7 +31,7 @@ export type AppDeps = {
   closing: () => boolean;
 };
 
-/** The public listener: one operation, and the steps of it in the order in which a request meets them. */
+/** The public listener. The plugins are registered in the order in which they handle a request. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const raw = rawAnswers(HEAD_MS_MAX, deps.events.answered);
   const app = Fastify({
@@ -50,7 +50,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
       requireHostHeader: false,
     },
     clientErrorHandler: raw.onParserError,
-    // Hooks do not see these.
+    // Fastify runs no hooks for these errors, so the request id and the record are added here.
     frameworkErrors: (error, request, reply) => {
       const refusal = toRefusal(error as FastifyError, deps.events.defect);
       void refuse(reply.header('x-request-id', request.id), refusal);

@@ -3,16 +3,17 @@ import { int64FromJsonNumber } from '@plant-store/contracts/plant-id';
 import { ApiError } from './api-error.ts';
 
 /**
- * The ordinary shape: each field once, in the documented order, an id of at most 15 digits (below 2^53, so a double
- * holds it exactly) and no escapes. What matches means the same to `JSON.parse` as to the exact reading below.
+ * The fast path: each field once, in the documented order, an id of at most 15 digits (below 2^53, so a double holds
+ * it exactly) and no escapes. For a text that matches, `JSON.parse` gives the same result as the exact reading below.
  */
 const ORDINARY =
   /^\s*\{\s*"id"\s*:\s*-?\d{1,15}\s*,\s*"name"\s*:\s*"[^"\\]*"\s*(?:,\s*"tag"\s*:\s*"[^"\\]*"\s*)?\}\s*$/;
 
 /**
  * Parses a request body. A numeric `id` of the outermost object becomes a `bigint` when its exact decimal value is an
- * int64 and stays a number otherwise, for the schema to refuse; nothing is rounded. Everything else is `JSON.parse`.
- * @throws ApiError 1000 for what is no JSON text in UTF-8, or names a key of the outermost object twice.
+ * int64. Otherwise it stays a number, which the schema refuses. The `id` is never rounded; all other values are those
+ * of `JSON.parse`.
+ * @throws ApiError 1000 when the body is not JSON text in UTF-8, or holds a key of the outermost object twice.
  */
 export function parseExactJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw new ApiError('malformedJson', 'the body is not valid UTF-8');
@@ -41,8 +42,9 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * The members of the outermost object of a text that is known to be valid JSON, as key and literal. One pass without
- * recursion, so nesting costs no stack; `JSON.parse` alone neither tells duplicates nor keeps the digits of numbers.
+ * The members of the outermost object of a text that is known to be valid JSON, as key and literal. It reads in one
+ * pass without recursion, so deep nesting cannot overflow the stack. `JSON.parse` would hide duplicate keys and round
+ * numbers.
  */
 function soleMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();

@@ -7,7 +7,7 @@ import { requestId } from './plugins/request-identity.ts';
 /** How long a client has to read its refusal and close, before the connection is cut. */
 const LINGER_MS = 1_000;
 
-/** Node's parser errors that HTTP has a status of its own for. */
+/** The parser errors of Node for which HTTP has a status other than 400. */
 const PARSER_ERRORS: Record<string, () => ApiError> = {
   HPE_HEADER_OVERFLOW: () =>
     new ApiError('malformedRequest', 'the request line and headers are too large', 431),
@@ -22,16 +22,17 @@ export type RawAnswers = {
 };
 
 /**
- * Answers what never becomes a request, for which Node would write an empty or foreign body: bytes that are no HTTP,
- * CONNECT, unknown expectations. The connection is closed, since where the next request begins on it is anyone's
- * guess. Requests that arrived whole before, on the same connection, get their answers first: a refusal written ahead
- * of them would be taken for theirs, with their plants stored (S2).
- * @param headMsMax what the head of a request may take to arrive before it is refused
+ * Answers what Node refuses before Fastify sees a request: bytes that are not HTTP, CONNECT, unknown expectations.
+ * Node's own answers would not have the body of the error catalogue. The connection is closed afterwards, because
+ * nobody can tell where the next request on it begins. Complete requests that arrived earlier on the same connection
+ * are answered first: otherwise the client would take the refusal for the answer to one of them, although its plant is
+ * stored (S2).
+ * @param headMsMax the timeout for the head of a request
  */
 export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredRequest) => void): RawAnswers {
-  /** The answer to the request that arrived last on a connection. Node sends answers in the order of requests. */
+  /** The response to the last request that arrived on a connection. Node sends responses in the order of requests. */
   const last = new WeakMap<Duplex, ServerResponse>();
-  /** Connections whose end is decided; their parser goes on complaining about every further byte. */
+  /** Connections that are being closed. Their parser still reports an error for every further byte, to be ignored. */
   const ending = new WeakSet<Duplex>();
   /** When a connection was opened, on the clock of `performance.now()`. */
   const opened = new WeakMap<Duplex, number>();
@@ -46,21 +47,22 @@ export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredReque
     const refusal = PARSER_ERRORS[error.code ?? '']?.() ?? new ApiError('malformedRequest');
     const answer = last.get(socket);
     if (answer === undefined || answer.req.complete) refuseInTurn(socket, refusal, waitedMs(socket, refusal));
-    // Else the body of that very request is broken. Who reads it answers; who has answered without it is done.
+    // Otherwise the body of the last request is broken. If it is already answered, the connection is closed after the
+    // answer. If the body is being read, the reader gets the error and answers.
     else if (answer.writableEnded) afterAnswer(answer, () => socket.destroy());
     else if (answer.req.listenerCount('error') > 0) answer.req.emit('error', refusal);
     else socket.destroy();
   }
 
-  /** How long what never became a request took to arrive. */
+  /** How long the refused bytes took to arrive. */
   function waitedMs(socket: Duplex, refusal: ApiError): number {
     const since = opened.get(socket);
     if (since !== undefined && !last.has(socket)) return performance.now() - since;
-    // Behind earlier requests nobody knows when its first byte came; but what timed out has had all its time.
+    // After earlier requests the time of the first byte is unknown; a head that timed out took the whole timeout.
     return refusal.status === 408 ? headMsMax : 0;
   }
 
-  /** After the answers that are due. */
+  /** Sends the refusal once all earlier requests on the connection are answered. */
   function refuseInTurn(socket: Duplex, refusal: ApiError, ms: number, request?: IncomingMessage): void {
     ending.add(socket);
     afterAnswer(last.get(socket), () => {

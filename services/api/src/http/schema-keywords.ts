@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject, type KeywordDefinition } from 'ajv';
 
-/** `int64: true`: an exact int64 as the body parser yields it. Ajv's own types know no `bigint`. */
+/** `int64: true`: an exact int64, which the body parser returns as `bigint`. Ajv has no type for `bigint`. */
 const int64: KeywordDefinition = {
   keyword: 'int64',
   schemaType: 'boolean',
@@ -17,7 +17,7 @@ const wellFormed: KeywordDefinition = {
   errors: false,
 };
 
-/** Judges what was sent and changes nothing: no coercion, no defaults, no removal. */
+/** Validates the body as it was sent and changes nothing: no coercion, no defaults, no removal. */
 export function strictAjv(): Ajv {
   return new Ajv({
     strict: true,

@@ -1,11 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Few proxies stand before a replica; whoever makes up addresses fills no memory. */
+/** A replica has few proxies in front of it. The limit keeps forged addresses from filling the memory. */
 const REMEMBERED_MAX = 1_000;
 
 /**
- * Whether an address is a proxy's that is believed. The verdict is remembered: for nearly every request it is the
- * gateway's, and the library that Fastify asks otherwise parses all networks each time (2.9 µs, this 0.05).
+ * Returns a function that tells whether an address belongs to a trusted proxy. Results are cached, since nearly every
+ * request comes from the gateway: a look-up takes 0.05 µs. Fastify's default library parses all networks each time
+ * (2.9 µs).
  */
 export function trustedProxies(networks: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList();

@@ -9,27 +9,30 @@ import {
 import { lazyQueue } from '@plant-store/platform/redis/lazy-queue';
 import type { Redis } from 'ioredis';
 
-/** Commits of this long share a job: a job costs API, Redis and worker about as much CPU as storing ten plants does. */
+/**
+ * Commits are collected for this long and published as one job: a job costs API, Redis and worker together about as
+ * much CPU as storing ten plants.
+ */
 const COLLECT_MS = 25;
-/** Jobs on their way to Redis at once; beyond it they are left to the relay, so that a slow Redis costs no memory. */
+/** Jobs being sent to Redis at once. Further jobs are left to the relay, so that a slow Redis fills no memory. */
 const PUBLICATIONS_MAX = 64;
 
 export type CreationPublisher = {
   publish: (commit: string, plants: number, traceparent: string | undefined) => void;
-  /** Publishes what was collected and waits for it; each publication is bounded by the connection's command timeout. */
+  /** Publishes the collected commits and waits; the connection's command timeout bounds each publication. */
   close: () => Promise<void>;
 };
 
 export type PublisherEvents = {
   published: (commits: number) => void;
   leftToRelay: (commits: number, reason: unknown) => void;
-  /** The queue's own errors, which say nothing about any job. */
+  /** An error of the queue that belongs to no job. */
   queueError: (error: unknown) => void;
 };
 
 /**
- * Publishes creation jobs. Never awaited and never fails: the plants of whatever is not published stay pending in the
- * database, and the relay publishes it.
+ * Publishes creation jobs. `publish` is never awaited and never fails: plants whose commit is not published stay
+ * pending in the database, and the relay publishes the commit later.
  */
 export function creationPublisher(redis: Redis, prefix: string, on: PublisherEvents): CreationPublisher {
   const queue = lazyQueue<CreationJobData, typeof PLANTS_CREATED>(

@@ -10,7 +10,7 @@ const DUPLICATE_KEY = 11_000;
 /**
  * The plants in MongoDB.
  * - Inserts wait for a journaled majority: with less, kill -9 or a failover loses acknowledged plants (S1).
- * - Reads that decide are majority reads: a local one may show what a failover then rolls back (S1).
+ * - Reads that resolve an outcome are majority reads: a local read may return a plant that a failover rolls back (S1).
  */
 export function mongoPlants(options: {
   client: MongoClient;
@@ -45,8 +45,8 @@ type InsertReply = {
 };
 
 /**
- * One insert, as the command itself: the driver's `insertMany` wraps every error, a failed server selection too, so
- * that nobody can tell whether anything was sent.
+ * Sends one `insert` command. The driver's `insertMany` is not used, because it wraps every error, even a failed server
+ * selection, and hides whether anything was sent.
  */
 async function insertTogether(
   db: Db,
@@ -69,8 +69,8 @@ async function insertTogether(
 }
 
 /**
- * Duplicates alone leave the other plants acknowledged. A write concern error, or any other, leaves every plant of the
- * commit unknown.
+ * If all errors are duplicate keys, the other plants are acknowledged. After a write concern error or any other error,
+ * the outcome of every plant of the commit is unknown.
  */
 function toReport(reply: InsertReply, documents: readonly PlantDocument[]): InsertReport {
   const { writeErrors = [], writeConcernError } = reply;

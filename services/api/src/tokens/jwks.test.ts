@@ -20,7 +20,7 @@ afterEach(async () => {
 
 type KeySet = JwksKeys & {
   issuer: JwksIssuer;
-  /** What became of each fetch: nothing, or why it failed. */
+  /** The result of each fetch: undefined, or why it failed. */
   outcomes: unknown[];
   /** Moves the clock that limits fetches for unknown keys. */
   pass: (seconds: number) => void;

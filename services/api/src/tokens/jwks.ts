@@ -4,7 +4,7 @@ import { algorithmsOf } from './key-strength.ts';
 const FETCH_MS_MAX = 2_000;
 const BODY_BYTES_MAX = 512 * 1024;
 const KEYS_MAX = 100;
-/** After a failed fetch of the regular round. */
+/** Delay before the next attempt after a failed fetch. */
 const RETRY_MS = 5_000;
 /** Tokens with unknown key ids cause at most one fetch in this time, whoever sends them. */
 const UNKNOWN_KEY_FETCH_MS = 30_000;
@@ -13,19 +13,19 @@ type VerificationKey = { pem: string; algorithms: readonly string[] };
 
 export type JwksKeys = {
   /**
-   * The key with this id; `unknown` when the issuer does not publish it, `unavailable` when it never answered.
-   * Known keys are answered at once, whatever the issuer does.
+   * The key with this id; `unknown` when the issuer does not publish it, `unavailable` when no fetch has succeeded yet.
+   * Known keys are returned at once, also while the issuer is down.
    */
   find: (keyId: string) => Promise<VerificationKey | 'unknown' | 'unavailable'>;
-  /** Grows whenever the set was fetched. */
+  /** Grows with each successful fetch. */
   version: () => number;
   close: () => void;
 };
 
 /**
- * The key set (RFC 7517 §5) at one configured address, fetched again every `cacheMs` and kept while the issuer is
- * down. A key that a fetched set no longer holds is gone. Keys that are too weak, of another use or without an id are
- * left out.
+ * The key set (RFC 7517 §5) at one configured address. It is fetched again every `cacheMs` and kept while the issuer is
+ * down. A key that is missing from the newest set is no longer accepted. Keys that are too weak, for another use or
+ * without an id are ignored.
  */
 export function jwksKeys(options: {
   url: string;
@@ -131,7 +131,7 @@ function usableKey(jwk: JsonWebKey): VerificationKey | undefined {
   }
 }
 
-/** RFC 7517 §4.2, §4.3: a key that is published for something else verifies nothing. */
+/** RFC 7517 §4.2, §4.3: a key that is published for another use must not verify tokens. */
 function mayVerify({ use, key_ops: operations }: JsonWebKey): boolean {
   if (use !== undefined && use !== 'sig') return false;
   return operations === undefined || (Array.isArray(operations) && operations.includes('verify'));

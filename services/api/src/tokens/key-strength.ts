@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 export type Algorithm = 'RS256' | 'PS256' | 'ES256' | 'EdDSA';
 
 const SECRET_BYTES_MIN = 32;
-/** A secret of fewer different bytes was typed, not generated. */
+/** A secret with fewer different bytes was probably typed, not generated. */
 const SECRET_DISTINCT_BYTES_MIN = 8;
 const RSA_BITS_MIN = 2_048;
 
@@ -15,7 +15,7 @@ type Sources = {
   AUTH_JWKS_URL?: string | undefined;
 };
 
-/** What is weak or contradictory about the configured key source, in words for whoever set it. */
+/** What is weak or contradictory about the configured key source, as messages for the operator. */
 export function verificationFaults(env: Sources): string[] {
   const given = (['AUTH_SECRET', 'AUTH_PUBLIC_KEY', 'AUTH_JWKS_URL'] as const).filter(
     (name) => env[name] !== undefined,
@@ -55,7 +55,7 @@ function publicKeyFaults(value: string): string[] {
 
 /**
  * The algorithms a public key in PEM allows; newlines may be written as `\n`.
- * @throws Error saying what is wrong with the key, in words that follow its name.
+ * @throws Error saying what is wrong with the key. The caller puts the variable's name before the message.
  */
 export function publicKeyAlgorithms(value: string): { pem: string; algorithms: readonly Algorithm[] } {
   const pem = value.replaceAll('\\n', '\n');

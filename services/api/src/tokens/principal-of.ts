@@ -1,15 +1,15 @@
 import type { Principal } from '../domain/creation.ts';
 
-/** The bound that OpenID Connect sets for `sub`; what is stored with each plant has to be bounded. */
+/** The limit that OpenID Connect sets for `sub`. These claims are stored with each plant, so they must be limited. */
 const CLAIM_CHARACTERS_MAX = 255;
-/** In seconds the year 5138, in milliseconds 1973: a token with a later `exp` has the wrong unit, or never ends. */
+/** The year 5138. A token with a later `exp` gives it in milliseconds by mistake, or practically never expires. */
 const EXPIRY_S_MAX = 100_000_000_000;
 
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Who acts, by the claims of a token whose signature and times were verified; `undefined` where a claim is of the wrong
- * type or beyond its bound.
+ * The principal named by the claims of a token whose signature and times were verified; `undefined` when a claim has
+ * the wrong type or exceeds its limit.
  */
 export function principalOf({ sub, iss, jti, exp, iat }: Claims): Principal | undefined {
   if (!isName(sub) || sub === '') return undefined;
@@ -24,12 +24,12 @@ export function principalOf({ sub, iss, jti, exp, iat }: Claims): Principal | un
   };
 }
 
-/** A lone surrogate would be stored as another character, and a subject compare unequal to itself. */
+/** A lone surrogate would be stored as another character, so the stored subject would differ from the token's. */
 function isName(claim: unknown): claim is string {
   return typeof claim === 'string' && claim.length <= CLAIM_CHARACTERS_MAX && claim.isWellFormed();
 }
 
-/** A NumericDate (RFC 7519 §2). JSON spells infinity as a number that is too large: `1e999`. */
+/** A NumericDate (RFC 7519 §2). `JSON.parse` turns a number that is too large, such as `1e999`, into Infinity. */
 function isTime(claim: unknown): claim is number {
   return typeof claim === 'number' && Number.isFinite(claim);
 }

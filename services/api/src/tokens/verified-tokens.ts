@@ -10,15 +10,15 @@ const ENTRY_BYTES = 1_024;
 type Verified = { principal: Principal; until: number; keys: number };
 
 export type VerifiedTokens = {
-  /** @param keys version of the keys in use: what others have verified is not found. */
+  /** @param keys version of the keys in use; a token that was verified with another version is not found. */
   find: (token: string, keys: number) => Principal | undefined;
   /** @param until when the token expires, on the clock of `Date.now()` */
   add: (token: string, keys: number, principal: Principal, until: number) => void;
 };
 
 /**
- * Tokens that were verified of late, with what is used of them. Bounded in bytes, since clients choose how long their
- * tokens are and how many they have.
+ * A cache of recently verified tokens and their principals. Its size in bytes is limited, since clients choose how long
+ * their tokens are and how many they use.
  */
 export function verifiedTokens(): VerifiedTokens {
   const tokens = new LRUCache<string, Verified>({

@@ -3,7 +3,7 @@ import type { oas31 } from 'openapi3-ts';
 import { ApiError, errorBody } from '../api-error.ts';
 import { answerHeaders } from './headers.ts';
 
-/** What each number tells a client to do, in a line; docs/errors.md says more. */
+/** What a client should do about each error, in one line; docs/errors.md has the details. */
 const duties: Record<ErrorName, string> = {
   malformedJson: 'No JSON in UTF-8, or a key twice: mend the body',
   invalidPlant: 'JSON, but no plant: mend the field that the message names',
@@ -25,7 +25,7 @@ const duties: Record<ErrorName, string> = {
   outcomeUnknown: 'Stored or not: repeat with the same Idempotency-Key after Retry-After, until 200 or 400',
 };
 
-/** Statuses of HTTP's own for a request that is malformed, too slow or too large in its head. */
+/** HTTP's specific statuses for a malformed request: too slow, or with a head that is too large. */
 const REQUEST_STATUSES = [408, 414, 417, 431];
 
 const descriptions: Record<number, string> = {

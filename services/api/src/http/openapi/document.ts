@@ -26,7 +26,7 @@ Creating a plant whose id is taken is refused, with one exception: a repetition 
 
 const PLANTS = 'plants';
 
-/** The interface as a document, made from the schemas that validate and the catalogue that answers. */
+/** The OpenAPI document, generated from the validating schemas and the error catalogue. */
 export function openApiDocument(): oas31.OpenAPIObject {
   return {
     openapi: '3.1.0',

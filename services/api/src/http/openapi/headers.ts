@@ -34,7 +34,7 @@ export const requestHeaders: Record<string, oas31.ParameterObject> = {
   },
 };
 
-/** Headers an answer may carry; which one does is said by the answers. */
+/** Headers an answer may carry; answers.ts says which status carries which. */
 export const answerHeaders: Record<string, oas31.HeaderObject> = {
   'X-Request-Id': {
     description: 'The name of this request: quote it when you report a problem.',

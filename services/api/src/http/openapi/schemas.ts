@@ -26,8 +26,8 @@ export const schemas: Record<string, oas31.SchemaObject> = {
 };
 
 /**
- * A validating schema as OpenAPI writes it. The keyword `int64` becomes its format: bounds are left out, since most
- * JSON readers would round them. `wellFormed` says what every JSON text in UTF-8 should be, and has no word in OpenAPI.
+ * Converts a validating schema to OpenAPI. The keyword `int64` becomes `format: int64`; bounds are left out, since most
+ * JSON parsers would round them. `wellFormed` is dropped, since OpenAPI has no keyword for it.
  */
 function documented(schema: TSchema): oas31.SchemaObject {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {

@@ -21,13 +21,13 @@ export type AccessTokenOptions = {
   tokens: ApiConfig['tokens'];
   /** HS256's key, where the source is a shared secret. */
   secret?: string;
-  /** Where the source is a key set. */
+  /** The issuer's keys, where the source is a key set. */
   jwks?: JwksKeys;
 };
 
 /**
- * Judges the access token of every request before its body is read. Keys and algorithms come from the configured
- * source alone, never from the token; whatever the reason, a rejected token is told the same.
+ * Checks the access token of every request before its body is read. Keys and algorithms come only from the configured
+ * source, never from the token. The answer to an invalid token does not say what is wrong with it.
  */
 export const accessTokens = plugin(async (app: FastifyInstance, options: AccessTokenOptions) => {
   const { tokens } = options;
@@ -72,7 +72,7 @@ export const accessTokens = plugin(async (app: FastifyInstance, options: AccessT
     next(admit(request, token, keys, claims));
   });
 
-  /** Takes the principal from a verified token; the refusal where its claims are not enough. */
+  /** Sets the request's principal from a verified token's claims; returns a refusal if they do not suffice. */
   function admit(request: FastifyRequest, token: string, keys: number, claims: Claims): ApiError | undefined {
     const principal = principalOf(claims);
     if (principal === undefined) return new ApiError('tokenInvalid');

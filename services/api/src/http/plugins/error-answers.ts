@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Fastify's and Node's own refusals, by their code. What is not listed and not ours is a defect. */
+/** Errors of Fastify and Node that a request can cause, by code. Any other error that is no ApiError is a defect. */
 const FASTIFY_ERRORS: Record<string, (error: FastifyError) => ApiError> = {
   FST_ERR_VALIDATION: ({ validation }) =>
     new ApiError('invalidPlant', validation?.[0] && describeViolation(validation[0] as never)),
@@ -19,19 +19,19 @@ const FASTIFY_ERRORS: Record<string, (error: FastifyError) => ApiError> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: () => new ApiError('malformedJson'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new ApiError('malformedRequest', 'the body is shorter or longer than Content-Length says'),
-  // Of the request's stream; nothing else that reaches the error handler is read from a connection.
+  // The request's connection: no other connection's error reaches the error handler.
   ECONNRESET: () => new ApiError('malformedRequest', 'the connection ended before the body did'),
   FST_ERR_BAD_URL: () => new ApiError('malformedRequest', 'the request target is malformed'),
 };
 
-/** Turns whatever went wrong into an answer from the catalogue, and tells nothing else. */
+/** Turns every error into an answer from the error catalogue, so that no internal detail reaches the client. */
 export const errorAnswers = plugin(
   async (app: FastifyInstance, options: { onDefect: (error: unknown) => void }) => {
     app.decorateReply('refusedWith', 0);
     app.setErrorHandler((error: FastifyError | ApiError, _request, reply) =>
       refuse(reply, toRefusal(error, options.onDefect)),
     );
-    // Reached only should a route hook let an unknown path through.
+    // Not reached while the plugin onlyKnownRoutes refuses unknown paths first.
     app.setNotFoundHandler((_request, reply) => refuse(reply, new ApiError('pathUnknown')));
   },
 );

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 
-/** Sent twice, these let two servers in a row read two requests. Node keeps the first; rawHeaders shows them all. */
+/** Headers that, sent twice, two servers could read differently. Node keeps the first; rawHeaders has all of them. */
 const SINGLE: ReadonlyMap<string, string> = new Map([
   ['host', 'Host'],
   ['authorization', 'Authorization'],
@@ -15,8 +15,8 @@ const SINGLE_LENGTHS = new Set([...SINGLE.keys()].map((name) => name.length));
 const HOST = /^[A-Za-z0-9\-._~!$&'()*+,;=%:[\]]*$/;
 
 /**
- * Refuses requests that two servers in a row could read differently, before anything else is judged, and closes the
- * connection: where the next request begins on it is a matter of reading.
+ * Refuses requests that the gateway and this server could read differently (request smuggling), before any other check.
+ * The connection is closed, because the two servers could disagree about where the next request on it begins.
  */
 export const framing = plugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', (request, reply, next) => {
@@ -35,7 +35,7 @@ function ambiguity(request: IncomingMessage): string | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const raw = rawHeaders[index] as string;
-    // By length first: nearly all headers are none of these.
+    // The length is compared first, since that is cheap and rules out most other headers.
     if (!SINGLE_LENGTHS.has(raw.length)) continue;
     const name = raw.toLowerCase();
     if (!SINGLE.has(name)) continue;

@@ -3,7 +3,7 @@ import plugin from 'fastify-plugin';
 import { ApiError } from '../api-error.ts';
 import { parseExactJson } from '../exact-json.ts';
 
-/** Takes JSON in UTF-8 without a content coding, and nothing else. Has to come after the token is judged. */
+/** Accepts only JSON in UTF-8 without a content coding. Must be registered after the check of the access token. */
 export const mediaType = plugin(async (app: FastifyInstance) => {
   app.addHook('onRequest', (request, _reply, next) => {
     const { 'content-type': type, 'content-encoding': coding } = request.headers;
@@ -28,7 +28,7 @@ export const mediaType = plugin(async (app: FastifyInstance) => {
 const MEDIA_TYPE_CHARACTERS_MAX = 128;
 const CHARSET_UTF8 = /^charset[ \t]*=[ \t]*(?:utf-8|"utf-8")$/;
 
-/** `application/json`, bare or with the charset that JSON is in anyway (RFC 8259 §8.1); one last `;` may follow. */
+/** `application/json`, alone or with `charset=utf-8` (JSON's only encoding, RFC 8259 §8.1); a final `;` is allowed. */
 function isJsonInUtf8(header: string): boolean {
   if (header === 'application/json') return true;
   if (header.length > MEDIA_TYPE_CHARACTERS_MAX) return false;

@@ -11,7 +11,7 @@ export function requestId(request: IncomingMessage | undefined): string {
   return typeof given === 'string' && WELL_FORMED.test(given) ? given : randomUUID();
 }
 
-/** Every answer carries X-Request-Id; while it closes, also `Connection: close`. */
+/** Every answer carries X-Request-Id. While the replica drains, it also carries `Connection: close`. */
 export const requestIdentity = plugin(async (app: FastifyInstance, options: { closing: () => boolean }) => {
   app.addHook('onRequest', (request, reply, next) => {
     reply.header('x-request-id', request.id);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import plugin from 'fastify-plugin';
 import type { AnsweredRequest, ApiEvents } from '../../events.ts';
 
-/** Hands every finished request to the records: how it ended and how long it took. */
+/** Reports every answered request to the metrics and the log: status, error and duration. */
 export const requestRecords = plugin(async (app: FastifyInstance, options: { events: ApiEvents }) => {
   app.addHook('onResponse', (request, reply, next) => {
     options.events.answered(recordOf(request, reply));

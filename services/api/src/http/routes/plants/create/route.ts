@@ -7,10 +7,10 @@ import { idempotencyKeyHash } from '../../../idempotency-key.ts';
 import { originOf } from '../../../origin.ts';
 import { NewPlant, PlantBody } from './schema.ts';
 
-/** From the complete request to the answer; the gateway waits a little longer. */
+/** From the complete request to the answer. The gateway's timeout is a little longer. */
 const ANSWER_MS_MAX = 4_000;
 
-/** What is told where an outcome is no plant. */
+/** The error for each outcome that is not answered with a plant. */
 const refusals = {
   exists: 'plantExists',
   'exists-identical': 'plantExistsIdentical',
