@@ -1,7 +1,6 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Collection, type Db, MongoClient } from 'mongodb';
-import { pino } from 'pino';
 import { afterAll, afterEach } from 'vitest';
 import {
   CREATIONS_QUEUE,
@@ -12,6 +11,7 @@ import {
 import type { PlantDocument } from '../../packages/contracts/src/plant-document.ts';
 import { startWorker } from '../../services/worker/src/compose.ts';
 import { readWorkerConfig } from '../../services/worker/src/config.ts';
+import { capturedLog } from '../harness/captured-log.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 
 type Environment = Record<string, string>;
@@ -33,8 +33,7 @@ async function startWorkerInstance(environment: Environment): Promise<WorkerInst
     RELAY_AGE_MS: '300',
     ...environment,
   });
-  const log: Record<string, unknown>[] = [];
-  const logger = pino({ level: config.logLevel }, { write: (line) => void log.push(JSON.parse(line)) });
+  const { logger, lines: log } = capturedLog(config.logLevel);
   const { internalUrl, close } = await startWorker(config, secrets, logger);
   const metric = async (name: string, labels = '') => {
     const text = await (await fetch(`${internalUrl}/metrics`)).text();

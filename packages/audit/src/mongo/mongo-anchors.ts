@@ -1,11 +1,11 @@
 import { NOT_EMITTED } from '@plant-store/contracts/indexes';
 import { AUDIT_ANCHORS, AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import { OPERATION_MS_MAX } from '@plant-store/platform/mongo/mongo';
 import { type Collection, type MongoClient, MongoServerError } from 'mongodb';
 import type { AnchorStore } from '../anchoring/keep-anchoring.ts';
 import { type Anchor, type AnchoredHead, readAnchor } from '../ledger/anchor.ts';
 import type { StoredBlock } from '../ledger/stored-block.ts';
 
-const OPERATION_MS_MAX = 5_000;
 /** The first anchor of an existing log counts all its entries, which takes 10 s for ten million. */
 const COUNT_MS_MAX = 60_000;
 const EMITTED_AT_ONCE = 100;
