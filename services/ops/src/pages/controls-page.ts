@@ -25,6 +25,7 @@ export function controlsPage({
   return layout({
     title: 'Controls',
     user,
+    at: '/controls',
     main: html`
     <h1>Controls</h1>
     <p class="muted">Each shows first what it will do, takes a reason, and becomes an entry of the audit log. None can lose a plant.</p>
@@ -69,6 +70,7 @@ export function controlPage({
   return layout({
     title: control.title,
     user,
+    at: '/controls',
     main: html`
     <h1>${control.title}</h1>
     <p class="effect" data-effect>${plan.effect}</p>

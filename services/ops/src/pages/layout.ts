@@ -1,19 +1,25 @@
 import { html } from 'ghtml';
 import type { User } from '../access/accounts.ts';
 import { assetPath } from '../http/assets.ts';
+import { NAVIGATION } from './navigation.ts';
 
 export type Page = {
   title: string;
   /** Whoever is signed in gets the navigation. */
   user?: User | undefined;
+  /** `href` of the navigation entry that this page belongs to. */
+  at?: string;
   /** Already escaped. */
   main: string;
-  /** An asset of the page's own. */
-  script?: string;
+  /** Assets of the page's own, in the order in which they are loaded. */
+  styles?: readonly string[];
+  scripts?: readonly string[];
 };
 
+const STYLES = ['console.css', 'status.css', 'pages.css'];
+
 /** The frame of every page of the console. */
-export function layout({ title, user, main, script }: Page): string {
+export function layout({ title, user, at, main, styles = [], scripts = [] }: Page): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -23,25 +29,23 @@ export function layout({ title, user, main, script }: Page): string {
   <meta name="robots" content="noindex">
   <title>${title} · Plant Store</title>
   <link rel="icon" type="image/svg+xml" href="${assetPath('leaf.svg')}">
-  !${['console.css', 'status.css', 'pages.css'].map((file) => html`<link rel="stylesheet" href="${assetPath(file)}">`)}
-  !${script === undefined ? '' : html`<script type="module" src="${assetPath(script)}"></script>`}
+  !${[...STYLES, ...styles].map((file) => html`<link rel="stylesheet" href="${assetPath(file)}">`)}
+  !${scripts.map((file) => html`<script type="module" src="${assetPath(file)}"></script>`)}
 </head>
 <body>
-  !${user === undefined ? '' : header(user)}
-  <main>!${main}</main>
+  <a class="skip" href="#main">Skip to the content</a>
+  !${user === undefined ? '' : header(user, at)}
+  <main id="main" tabindex="-1">!${main}</main>
 </body>
 </html>
 `;
 }
 
-function header({ name, role }: User): string {
+function header({ name, role }: User, at: string | undefined): string {
   return html`<header>
     <a class="brand" href="/"><img src="${assetPath('leaf.svg')}" alt="" width="28" height="28"> Plant Store</a>
     <nav aria-label="Console">
-      <a href="/">Status</a>
-      <a href="/queue">Queue</a>
-      <a href="/controls">Controls</a>
-      <a href="/runbook">Runbook</a>
+      !${NAVIGATION.map(({ href, label }) => html`<a href="${href}" !${href === at ? 'aria-current="page"' : ''}>${label}</a>`)}
     </nav>
     <form class="who" method="post" action="/sign-out">
       <span title="Signed in as ${name}, ${role}">${name} <small>${role}</small></span>

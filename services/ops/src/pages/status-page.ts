@@ -8,7 +8,8 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
   return layout({
     title: 'Status',
     user,
-    script: 'status.js',
+    at: '/',
+    scripts: ['status.js'],
     main: html`
     <section class="verdict" data-verdict data-level="${verdict.level}" aria-live="polite">
       <h1><span class="lamp" aria-hidden="true"></span><span data-headline>${verdict.headline}</span></h1>
