@@ -57,13 +57,14 @@ async function closedLoop(): Promise<void> {
 /** Creates are sent when they are due, or as soon as a connection is free. */
 async function openLoop(perSecond: number): Promise<void> {
   const wanted = Math.floor(perSecond * seconds);
+  // The one that has been free for longest is used next: the API closes connections that stay silent for seconds.
   const free = open.map((_connection, index) => index);
   const due: number[] = [];
   let next = 0;
   let answered = 0;
   const sendAllDue = () => {
     while (free.length > 0 && next < due.length) {
-      const index = free.pop() as number;
+      const index = free.shift() as number;
       void send(index, due[next++] as number).then(() => {
         free.push(index);
         answered++;

@@ -47,7 +47,7 @@ const series: readonly Series[] = [
   },
   { name: 'c1', connections: 1, lanes: ['ours', 'plain'] },
   { name: 'open at plain', connections: 100, lanes: ['ours', 'plain'], capacityOf: 'plain' },
-  { name: 'open at ours', connections: 100, lanes: ['ours'], capacityOf: 'ours', probes: true },
+  { name: 'open at ours', connections: 256, lanes: ['ours'], capacityOf: 'ours', probes: true },
 ];
 
 /** The share of a capacity at which an open loop is offered. */

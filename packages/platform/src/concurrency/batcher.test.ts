@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type BatcherOptions, createBatcher } from './batcher.ts';
 
 const bounds = {
@@ -126,4 +126,26 @@ test('a batch that throws, or answers too few, fails its own items alone', async
   inProcess[1]?.end([]);
   expect(await second).toBe('failed');
   await batcher.idle();
+});
+
+test('batches start at least the interval apart, and an item alone is not delayed', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const { batcher, inProcess } = manual({ intervalMs: 10 });
+  const first = batcher.submit('a');
+  expect(inProcess.map(({ batch }) => batch)).toEqual([['a']]);
+  inProcess[0]?.end();
+  await first;
+
+  const others = [batcher.submit('b'), batcher.submit('c')];
+  await vi.advanceTimersByTimeAsync(9);
+  expect(inProcess).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(inProcess[1]?.batch).toEqual(['b', 'c']);
+  inProcess[1]?.end();
+  await Promise.all(others);
+
+  await vi.advanceTimersByTimeAsync(10);
+  void batcher.submit('d');
+  expect(inProcess[2]?.batch).toEqual(['d']);
 });

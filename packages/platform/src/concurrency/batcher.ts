@@ -31,6 +31,8 @@ export type BatcherOptions<Item, Result> = {
   slowAfterMs: number;
   /** Batches in flight at once, the slow ones among them. */
   batchesMax: number;
+  /** Shortest time between the starts of two batches, in milliseconds, so that more items share one; 0 by default. */
+  intervalMs?: number;
 };
 
 type Entry<Item, Result> = {
@@ -46,6 +48,9 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let inFlight = 0;
   let slow = 0;
   let expiry: NodeJS.Timeout | undefined;
+  const { intervalMs = 0 } = options;
+  let earliestStart = 0;
+  let startIsDue = false;
   const onIdle: (() => void)[] = [];
 
   function submit(item: Item): Promise<Result> {
@@ -66,7 +71,21 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       if (expiry === undefined) expiry = setTimeout(refuseExpired, options.waitMsMax).unref();
       return;
     }
+    if (intervalMs > 0) {
+      const now = performance.now();
+      if (now < earliestStart) {
+        if (!startIsDue) setTimeout(startWhenDue, earliestStart - now);
+        startIsDue = true;
+        return;
+      }
+      earliestStart = now + intervalMs;
+    }
     void processBatch(takeBatch());
+  }
+
+  function startWhenDue(): void {
+    startIsDue = false;
+    startNext();
   }
 
   function takeBatch(): Entry<Item, Result>[] {
