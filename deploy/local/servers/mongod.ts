@@ -56,12 +56,13 @@ export function startMember(options: MongodOptions): Promise<ServerProcess> {
 /**
  * Starts one mongod per entry as one replica set and waits until it has a primary.
  * @param electionTimeoutMs how long members miss a primary before they elect another (mongod's default is 10 s).
+ * @param ports where clients and the other members reach them, if something lies between.
  */
 export async function startReplicaSet(
   members: readonly MongodOptions[],
   electionTimeoutMs: number,
+  ports: readonly number[] = members.map(({ port }) => port),
 ): Promise<{ url: string; members: ServerProcess[] }> {
-  const ports = members.map(({ port }) => port);
   const replicaSet = { name: REPLICA_SET, hosts: ports.map(hostOf), electionTimeoutMs };
   const started: ServerProcess[] = [];
   try {

@@ -1,8 +1,14 @@
 import { BSON } from 'mongodb';
+import { createSteps, type HeldStep, type Step } from './steps.ts';
 import { type Link, type Tap, type TcpProxy, tcpProxy } from './tcp-proxy.ts';
 
 /** A command as it passed on its way to the server. */
-export type SeenCommand = { name: string; body: BSON.Document };
+export type SeenCommand = {
+  name: string;
+  /** The collection that it names first; undefined where it names none there. */
+  collection: string | undefined;
+  readonly body: BSON.Document;
+};
 
 /**
  * What becomes of one command:
@@ -20,6 +26,8 @@ export type MongoProxy = TcpProxy & {
   plan: (command: string, ...faults: readonly Fault[]) => void;
   /** Planned faults that no command has met yet. */
   planned: () => Fault[];
+  /** Holds the next command at this step, or the reply to it. */
+  hold: (step: Step) => HeldStep;
   /** Commands of this name that the clients have sent. */
   seen: (command: string) => SeenCommand[];
 };
@@ -27,6 +35,7 @@ export type MongoProxy = TcpProxy & {
 /** MongoDB's wire protocol: 16 bytes of header, of which the first four are the whole length. */
 const HEADER_BYTES = 16;
 const OP_MSG = 2013;
+const OP_QUERY = 2004;
 
 /** A proxy before a mongod, named by its URL, that reads the messages and loses what it is told to lose. */
 export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
@@ -34,23 +43,40 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
   const commands: SeenCommand[] = [];
   const plans = new Map<string, Fault[]>();
 
+  const steps = createSteps();
+
   const tap: Tap = (link) => {
-    const awaited = new Map<number, Fault>();
+    const awaited = new Map<number, { command: SeenCommand; fault: Fault }>();
+    let client = '';
     return {
       fromClient: messages((message) => {
         const command = commandOf(message);
-        if (command === undefined) return link.toServer(message);
+        if (command === undefined) {
+          client = introduced(message) ?? client;
+          return link.toServer(message);
+        }
         commands.push(command);
         const fault = plans.get(command.name)?.shift() ?? 'pass';
         if (fault === 'lose request') return link.cut();
-        awaited.set(message.readInt32LE(4), fault);
-        link.toServer(message);
+        const pass = () => {
+          awaited.set(message.readInt32LE(4), { command, fault });
+          link.toServer(message);
+        };
+        const { name, collection } = command;
+        steps.meet({ command: name, collection, client, at: 'request' }, { pass, cut: link.cut });
       }),
       fromServer: messages((message) => {
         const requestId = message.readInt32LE(8);
-        const fault = awaited.get(requestId) ?? 'pass';
+        const answered = awaited.get(requestId);
         awaited.delete(requestId);
-        deliver(link, message, fault);
+        if (answered === undefined) return link.toClient(message);
+        const { name, collection } = answered.command;
+        link.linger(true);
+        const pass = () => {
+          deliver(link, message, answered.fault);
+          link.linger(false);
+        };
+        steps.meet({ command: name, collection, client, at: 'reply' }, { pass, cut: link.cut });
       }),
     };
   };
@@ -67,6 +93,7 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
     url: `mongodb://127.0.0.1:${proxy.port}${pathname}?directConnection=true`,
     plan: (command: string, ...faults: readonly Fault[]) => void plans.set(command, [...faults]),
     planned: () => [...plans.values()].flat(),
+    hold: steps.hold,
     seen: (command: string) => commands.filter(({ name }) => name === command),
   };
 }
@@ -84,12 +111,39 @@ function messages(take: (message: Buffer) => void): (bytes: Buffer) => void {
   };
 }
 
-/** The command in an OP_MSG: its name is the first key of the first section, behind the flags and the kind. */
+/**
+ * The name of the client, from the message with which the driver introduces itself on a new connection: as it does not
+ * know the server yet, it is an old OP_QUERY (flags, name of a collection, two numbers, the document).
+ */
+function introduced(message: Buffer): string | undefined {
+  if (message.readInt32LE(12) !== OP_QUERY) return undefined;
+  const start = message.indexOf(0, HEADER_BYTES + 4) + 1 + 8;
+  return BSON.deserialize(message.subarray(start))['client']?.application?.name;
+}
+
+/** BSON's type of a string element. */
+const STRING = 2;
+
+/**
+ * The command in an OP_MSG: its name is the first key of the first section, behind the flags and the kind. Only name and
+ * collection are read at once; the rest is when somebody asks for it.
+ */
 function commandOf(message: Buffer): SeenCommand | undefined {
   if (message.readInt32LE(12) !== OP_MSG) return undefined;
   const start = HEADER_BYTES + 5;
-  const body = BSON.deserialize(message.subarray(start, start + message.readInt32LE(start)), {
-    useBigInt64: true,
-  });
-  return { name: Object.keys(body)[0] as string, body };
+  const nameAt = start + 5;
+  const nameEnd = message.indexOf(0, nameAt);
+  const valueAt = nameEnd + 5;
+  const isString = message[start + 4] === STRING;
+  return {
+    name: message.toString('utf8', nameAt, nameEnd),
+    collection: isString
+      ? message.toString('utf8', valueAt, valueAt + message.readInt32LE(nameEnd + 1) - 1)
+      : undefined,
+    get body() {
+      return BSON.deserialize(message.subarray(start, start + message.readInt32LE(start)), {
+        useBigInt64: true,
+      });
+    },
+  };
 }

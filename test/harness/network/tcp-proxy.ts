@@ -7,6 +7,8 @@ export type Link = {
   toClient: (bytes: Buffer) => void;
   /** Ends it at both sides without a good-bye. */
   cut: () => void;
+  /** Whether it stays open to the client when the server's side ends, because a message for the client is held. */
+  linger: (isOn: boolean) => void;
 };
 
 /** Sees the bytes of one connection and decides what to pass on; without one, everything is. */
@@ -57,16 +59,33 @@ export async function tcpProxy(targetPort: number, tap: Tap = straight): Promise
         if (socket.writable) socket.write(bytes);
       });
     };
-    const { fromClient, fromServer } = tap({ toServer: write(upstream), toClient: write(client), cut });
+    let lingers = false;
+    let isOver = false;
+    const linger = (isOn: boolean) => {
+      lingers = isOn;
+      // What was held until now is still written.
+      if (!isOn && isOver) client.end();
+    };
+    const { fromClient, fromServer } = tap({
+      toServer: write(upstream),
+      toClient: write(client),
+      cut,
+      linger,
+    });
     client.on('data', fromClient);
     upstream.on('data', fromServer);
     for (const socket of [client, upstream]) {
       links.add(socket);
       socket.setNoDelay(true);
-      socket.on('error', cut);
+      socket.on('error', () => {
+        if (!lingers || socket !== upstream) cut();
+      });
       socket.on('close', () => {
         links.delete(socket);
-        inTime(cut);
+        inTime(() => {
+          if (lingers && socket === upstream) isOver = true;
+          else cut();
+        });
       });
     }
   });

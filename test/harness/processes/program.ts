@@ -20,12 +20,13 @@ export type Program = Omit<Launched, 'stop'> & {
   stop: () => Promise<number | null>;
 };
 
-/** Starts a service and waits for nothing: for starts that are meant to fail. */
+/** Starts a service and waits for nothing: for starts that are meant to fail. @param tree where its sources are */
 export function launchService(
   service: 'api' | 'worker' | 'ops',
   environment: Record<string, string | undefined>,
+  tree: string = root,
 ): Launched {
-  return launch('node', [join('services', service, 'src/main.ts')], { cwd: root, environment });
+  return launch('node', [join('services', service, 'src/main.ts')], { cwd: tree, environment });
 }
 
 /**
@@ -35,8 +36,9 @@ export function launchService(
 export async function startProgram(
   service: 'api' | 'worker' | 'ops',
   environment: Record<string, string>,
+  tree: string = root,
 ): Promise<Program> {
-  const launched = launchService(service, { PORT: '0', ...environment });
+  const launched = launchService(service, { PORT: '0', ...environment }, tree);
   const log = () => logLines(launched.stdout());
   let failure: Error | undefined;
   void launched.ended.then(({ code, stderr }) => {

@@ -47,14 +47,18 @@ export async function privateRedis(args: readonly string[] = []): Promise<Privat
   return restartable(options.dataDir, await start(), start);
 }
 
-/** Three members of one replica set that elect a new primary after a second. `start` waits for no primary. */
-export async function privateReplicaSet(): Promise<
-  AsyncDisposable & { url: string; members: PrivateServer[]; close: () => Promise<void> }
-> {
+/**
+ * Three members of one replica set that elect a new primary after a second. `start` waits for no primary.
+ * @param portBefore makes what clients and the other members are to go through to reach a port, and returns its port.
+ */
+export async function privateReplicaSet(
+  portBefore: (port: number) => number | Promise<number> = (port) => port,
+): Promise<AsyncDisposable & { url: string; members: PrivateServer[]; close: () => Promise<void> }> {
   const binary = await serverBinary('mongod', silent);
   const places = [await place(), await place(), await place()];
   const options = places.map((at) => ({ binary, args: testMongodArgs, ...at }));
-  const started = await startReplicaSet(options, ELECTION_TIMEOUT_MS);
+  const ports = await Promise.all(places.map(({ port }) => portBefore(port)));
+  const started = await startReplicaSet(options, ELECTION_TIMEOUT_MS, ports);
   const members = options.map((member, index) =>
     restartable(member.dataDir, started.members[index] as ServerProcess, () => startMember(member)),
   );
@@ -64,11 +68,11 @@ export async function privateReplicaSet(): Promise<
   return { url: started.url, members, close, [Symbol.asyncDispose]: close };
 }
 
-async function place(): Promise<{ dataDir: string; port: number }> {
+export async function place(): Promise<{ dataDir: string; port: number }> {
   return { dataDir: await mkdtemp(join(tmpdir(), 'plant-store-test-')), port: await freePort() };
 }
 
-function restartable(
+export function restartable(
   dataDir: string,
   first: ServerProcess,
   start: () => Promise<ServerProcess>,

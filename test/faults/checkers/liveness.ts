@@ -1,0 +1,57 @@
+import { type Attempt, type History, uncontested } from '../history/history.ts';
+import type { Violation } from './violation.ts';
+
+/** No request takes longer under any single fault (L1). */
+const ANSWER_MS_MAX = 5_000;
+/** With Redis away p99 stays within twice the usual (L3); below this much, a busy machine makes the difference. */
+const P99_MS_FLOOR = 400;
+
+/** @param lagMs how long the harness itself was late at worst, which its clients cannot tell from a late answer */
+export function checkAnswerTimes(history: History, lagMs: number): Violation[] {
+  const slow = history.operations.filter(({ attempts }) =>
+    attempts.some((attempt) => attempt.hungUp !== true && durationMs(attempt) > ANSWER_MS_MAX + lagMs),
+  );
+  const [worst] = slow.toSorted((a, b) => slowestMs(b.attempts) - slowestMs(a.attempts));
+  if (worst === undefined) return [];
+  const found = `${slow.length} requests took over 5 s, the longest ${Math.round(slowestMs(worst.attempts))} ms`;
+  return [{ invariant: 'L1', found, history: [worst] }];
+}
+
+/** Creates stay 200 throughout, and hardly slower than before the fault (L3). */
+export function checkUndisturbed(history: History, fromMs: number, toMs: number): Violation[] {
+  const violations: Violation[] = [];
+  const creates = uncontested(history);
+  const failed = creates.filter(({ attempts }) =>
+    attempts.some(({ outcome, hungUp }) => outcome !== 'ok' && hungUp !== true),
+  );
+  if (failed[0] !== undefined) {
+    const found = `${failed.length} creates were not answered 200, though only Redis was disturbed`;
+    violations.push({ invariant: 'L3', found, history: failed.slice(0, 3) });
+  }
+  const attempts = creates.flatMap((create) => create.attempts);
+  const usual = percentileMs(
+    attempts.filter(({ endedMs }) => endedMs < fromMs),
+    0.99,
+  );
+  const during = percentileMs(
+    attempts.filter(({ invokedMs }) => invokedMs >= fromMs && invokedMs < toMs),
+    0.99,
+  );
+  if (during > Math.max(2 * usual, P99_MS_FLOOR)) {
+    const found = `p99 was ${Math.round(during)} ms under the fault and ${Math.round(usual)} ms before`;
+    violations.push({ invariant: 'L3', found, history: [] });
+  }
+  return violations;
+}
+
+export const durationMs = ({ invokedMs, endedMs }: Attempt) => endedMs - invokedMs;
+
+export function slowestMs(attempts: readonly Attempt[]): number {
+  return Math.max(0, ...attempts.filter(({ hungUp }) => hungUp !== true).map(durationMs));
+}
+
+/** 0 where there is none. */
+export function percentileMs(attempts: readonly Attempt[], part: number): number {
+  const sorted = attempts.map(durationMs).sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
+}

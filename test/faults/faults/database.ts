@@ -1,0 +1,58 @@
+import { waitFor } from '../../harness/wait-for.ts';
+import type { Member } from '../system/database.ts';
+import type { System } from '../system/system.ts';
+
+/** How commands fail: `data` of mongod's fail point "failCommand". */
+export type Failure = {
+  commands: readonly string[];
+  client: 'plant-store-api' | 'plant-store-worker';
+  times: number;
+  errorCode?: number;
+  writeConcernError?: { code: number; errmsg: string };
+};
+
+/** The next commands of these clients fail in that way. */
+export async function failCommands(
+  member: Member,
+  { commands, client, times, ...how }: Failure,
+): Promise<void> {
+  await member.admin({
+    configureFailPoint: 'failCommand',
+    mode: { times },
+    data: { failCommands: commands, appName: client, ...how },
+  });
+}
+
+export async function stopFailing(member: Member): Promise<void> {
+  await member.admin({ configureFailPoint: 'failCommand', mode: 'off' });
+}
+
+/** The secondaries take nothing more from the primary: it stays primary, and has writes that no other member has. */
+export async function stopReplication(members: readonly Member[]): Promise<void> {
+  for (const member of members)
+    await member.admin({ configureFailPoint: 'stopReplProducer', mode: 'alwaysOn' });
+}
+
+export async function resumeReplication(members: readonly Member[]): Promise<void> {
+  for (const member of members) await member.admin({ configureFailPoint: 'stopReplProducer', mode: 'off' });
+}
+
+export async function roles({
+  database,
+}: System): Promise<{ primary: Member; secondaries: readonly Member[] }> {
+  const primary = await database.primary();
+  return { primary, secondaries: database.members.filter((member) => member !== primary) };
+}
+
+/** Waits until one of these members is primary. */
+export async function untilElected(members: readonly Member[]): Promise<void> {
+  await waitFor(
+    async () => {
+      const answers = await Promise.all(
+        members.map((member) => member.admin({ hello: 1 }).catch(() => undefined)),
+      );
+      return answers.some((answer) => answer?.['isWritablePrimary'] === true);
+    },
+    { withinMs: 20_000, what: 'another member is elected' },
+  );
+}

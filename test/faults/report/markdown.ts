@@ -1,0 +1,104 @@
+import { byRow, type Results, type RowResult } from './results.ts';
+
+/** One line of the table: a row of the matrix with all its seeds. */
+type Line = Pick<RowResult, 'row' | 'title' | 'moment' | 'note'> & { runs: RowResult[] };
+
+/** docs/faults.md. */
+export function markdown(results: Results): string {
+  const { date, versions, machine, mutants } = results;
+  return `# Faults
+
+The fault matrix: \`npm run faults\` starts the whole product as processes (two API replicas, two workers, and nginx where a
+row needs it) with a real mongod (one member or three) and a real redis-server. Every link leads through a proxy that can
+delay, hold, cut, or deliver a request and lose the reply. Under load, with 5 % deliberate duplicates, a fault strikes at a
+moment that the seed chooses, or exactly at a step of the protocol. It is healed; clients send again, with their key, what
+was unknown; everything becomes quiet and is read once. Then every invariant of [invariants.md](invariants.md) is checked:
+S1 to S6 by the history of the requests against the plants, E1 to E6 by plants, index, queue and audit log, which is also
+verified as \`audit verify\` does it, L1, L2 and L5 by the times. A failure prints its seed and the history of requests that
+broke a promise.
+
+Durations are shorter than those of a real outage, unless \`--whole\` is given. [CONTRIBUTING.md](../CONTRIBUTING.md) has the
+commands.
+
+Last run: ${date}, version ${versions.product}, MongoDB ${versions.mongod}, Redis ${versions.redis}, nginx ${versions.nginx}, Node ${versions.node}, on
+${machine}.
+
+${table(results.results)}
+
+“Requests” counts the attempts of all seeds: answered 200, refused for certain, unknown. “Slowest” is the longest any
+request took. “Recovered” is the time from the end of the fault until creates succeed again, “quiet” until nothing is
+pending and no job is left; both are the worst of all seeds.
+
+## Teeth
+
+\`npm run faults -- --mutants\` builds each deliberately faulty variant of the product in a temporary folder (a copy of
+services and packages in which one text is another) and runs the row that must catch it. Nothing in the product can be
+switched to such a fault.
+
+${mutantTable(mutants)}
+`;
+}
+
+function mutantTable(mutants: Results['mutants']): string {
+  const lines = mutants.map(({ name, row, isCaught, found = '' }) => {
+    const invariant = found.slice(0, found.indexOf(':'));
+    return `| ${name} | ${row} | ${isCaught ? `caught: ${invariant}` : '**survived**'} |`;
+  });
+  return ['| fault put in | row | |', '|---|---|---|', ...lines].join('\n');
+}
+
+export function table(results: readonly RowResult[]): string {
+  const header = [
+    '| row | fault | moment | seeds | verdict | requests | slowest | recovered | quiet |',
+    '|---|---|---|---|---|---|---|---|---|',
+  ];
+  return [...header, ...linesOf(results).map(tableLine)].join('\n');
+}
+
+function tableLine({ row, title, moment, note, runs }: Line): string {
+  const worst = (field: 'slowestMs' | 'recoveredMs' | 'quietMs') =>
+    seconds(Math.max(...runs.map((run) => run[field])));
+  const sum = (field: 'ok' | 'refused' | 'unknown') =>
+    runs.reduce((total, { requests }) => total + requests[field], 0);
+  const seeds = runs.map(({ seed }) => seed).join(', ');
+  const requests = `${sum('ok')} / ${sum('refused')} / ${sum('unknown')}`;
+  const measured = verdictOf(runs).startsWith('not run')
+    ? ['–', '–', '–', '–']
+    : [requests, worst('slowestMs'), worst('recoveredMs'), worst('quietMs')];
+  return `| ${[row, title, note ?? moment, seeds, verdictOf(runs), ...measured].join(' | ')} |`;
+}
+
+function verdictOf(runs: readonly RowResult[]): string {
+  const failed = runs.filter(({ verdict }) => verdict === 'fails').length;
+  if (failed > 0) return `**fails** (${failed} of ${runs.length})`;
+  const notRun = runs.find(({ verdict }) => verdict === 'not run');
+  return notRun === undefined ? 'holds' : `not run: ${notRun.reason}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function linesOf(results: readonly RowResult[]): Line[] {
+  const lines = new Map<string, Line>();
+  for (const result of results) {
+    const { row, title, moment, note } = result;
+    const line = lines.get(row) ?? { row, title, moment, ...(note !== undefined && { note }), runs: [] };
+    line.runs.push(result);
+    lines.set(row, line);
+  }
+  return [...lines.values()].sort((a, b) => byRow(a.row, b.row));
+}
+
+/** What the README shows: counts and the rows that do not hold. */
+export function readmeTable({ date, versions, results, mutants }: Results): string {
+  const lines = linesOf(results);
+  const holding = lines.filter(({ runs }) => verdictOf(runs) === 'holds');
+  const others = lines.filter((line) => !holding.includes(line));
+  const exceptions = others.map(({ row, runs }) => `row ${row}: ${verdictOf(runs)}`).join('; ');
+  return [
+    `Run ${date}, version ${versions.product}, with MongoDB ${versions.mongod}, Redis ${versions.redis}, Node ${versions.node}:`,
+    `${holding.length} of ${lines.length} rows hold, in ${results.length} runs${exceptions === '' ? '' : ` (${exceptions})`};`,
+    `${mutants.filter(({ isCaught }) => isCaught).length} of ${mutants.length} faults put into the product on purpose are caught.`,
+  ].join('\n');
+}

@@ -1,0 +1,244 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { token } from '../harness/api/tokens.ts';
+import { NoSmallDiskError } from '../harness/servers/small-disk.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { checkEvents, checkLedger } from './checkers/events.ts';
+import { checkAnswerTimes, checkUndisturbed, slowestMs } from './checkers/liveness.ts';
+import { readJobs, readState } from './checkers/state.ts';
+import { checkStorage } from './checkers/storage.ts';
+import type { Violation } from './checkers/violation.ts';
+import { type Attempt, createHistory, type History, uncontested } from './history/history.ts';
+import { defaultLoad, type Load, startLoad } from './load/load.ts';
+import { seededRandom } from './random.ts';
+import type { RowResult } from './report/results.ts';
+import type { Prepared, Row, Run } from './rows/row.ts';
+import { CannotRunHereError, type System, startSystem } from './system/system.ts';
+import { defaultTopology } from './system/topology.ts';
+
+/** Creates that succeed before the fault, so that everything is warm. */
+const WARM_CREATES = 40;
+const WARM_MS_MAX = 15_000;
+/** The fault comes at a random moment after that. */
+const MOMENT_MS = { min: 100, max: 900 };
+/** Tokens outlive the clock that row 40 sets two hours ahead. */
+const TOKEN_SECONDS = 24 * 3_600;
+
+/** L2: creates succeed again within 15 s, workers run within 30 s. */
+const RECOVERED_MS_MAX = 15_000;
+const RECOVERED_CREATES = 50;
+const PROCESSED_MS_MAX = 30_000;
+/** E1: everything is indexed within 60 s of recovery. */
+const QUIET_MS_MAX = 60_000;
+/** Retries of what is unknown. */
+const RETRIES_MS_MAX = 20_000;
+
+export type RunRowOptions = {
+  /** The durations of the matrix instead of short ones. */
+  isWhole?: boolean;
+  /** Whose sources run, when not those of this tree. */
+  tree?: string;
+};
+
+/**
+ * Runs one row with one seed: starts the system, drives a load, injects the fault and heals it, waits until everything is
+ * quiet, reads everything once, and checks every invariant. Leaves nothing behind, however it ends.
+ * @param report is told what happens
+ */
+export async function runRow(
+  row: Row,
+  seed: number,
+  report: (line: string) => void,
+  { isWhole = false, tree }: RunRowOptions = {},
+): Promise<RowResult> {
+  const began = performance.now();
+  const history = createHistory();
+  const violations: Violation[] = [];
+  const times = { recoveredMs: 0, processedMs: 0, quietMs: 0 };
+  const notes: string[] = [];
+  let broken: unknown;
+  try {
+    await withSystem(row, seed, tree, history, async (system, load, prepared) => {
+      const run: Run = {
+        system,
+        history,
+        load,
+        random: seededRandom(`fault ${row.row} ${seed}`),
+        isWhole,
+        poison: new Set(),
+        say: report,
+        note: (text) => notes.push(text),
+        pause: (ms, wholeMs = ms) => sleep(isWhole ? wholeMs : ms),
+        fail: (found, operations = []) => violations.push({ invariant: 'row', found, history: operations }),
+      };
+      violations.push(...(await experiment(row, run, prepared, times)));
+    });
+  } catch (error) {
+    broken = error;
+  }
+  return {
+    row: row.row,
+    title: row.title,
+    moment: row.moment,
+    ...(notes.length > 0 && { note: notes.join('; ') }),
+    seed,
+    ...verdictOf(violations, broken),
+    violations,
+    ...figures(history),
+    ...times,
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+  };
+}
+
+async function withSystem(
+  row: Row,
+  seed: number,
+  tree: string | undefined,
+  history: History,
+  work: (system: System, load: Load, prepared: Prepared | undefined) => Promise<void>,
+): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const prepared = await row.prepare?.();
+  if (prepared !== undefined) stack.defer(prepared.close);
+  const topology = { ...defaultTopology, ...row.topology };
+  const api = { ...topology.api, ...prepared?.api };
+  const system = await startSystem({ ...topology, api }, tree);
+  stack.defer(system.close);
+  const exp = Math.floor(Date.now() / 1_000) + TOKEN_SECONDS;
+  const tokens = new Map<string, string>();
+  const tokenOf = (sub: string) => {
+    const made = tokens.get(sub) ?? token({ claims: { sub, exp } });
+    tokens.set(sub, made);
+    return made;
+  };
+  const load = startLoad({
+    history,
+    random: seededRandom(`load ${row.row} ${seed}`),
+    options: { ...defaultLoad, ...row.load },
+    targets: system.targets,
+    token: prepared?.token ?? tokenOf,
+  });
+  stack.defer(load.close);
+  await work(system, load, prepared);
+}
+
+async function experiment(
+  row: Row,
+  run: Run,
+  prepared: Prepared | undefined,
+  times: Pick<RowResult, 'recoveredMs' | 'processedMs' | 'quietMs'>,
+): Promise<Violation[]> {
+  const { system, load, history, random, poison } = run;
+  const lag = monitorEventLoopDelay();
+  await load.untilOk(WARM_CREATES, WARM_MS_MAX);
+  lag.enable();
+  await sleep(random.between(MOMENT_MS.min, MOMENT_MS.max));
+  const faultMs = history.now();
+  await row.fault(run, prepared);
+  const healedMs = history.now();
+  const since = () => Math.round(history.now() - healedMs);
+  lag.disable();
+
+  const violations: Violation[] = [];
+  const wait = async (invariant: string, what: Promise<unknown>) => {
+    try {
+      await what;
+    } catch (error) {
+      violations.push({ invariant, found: (error as Error).message, history: [] });
+    }
+    return since();
+  };
+  times.recoveredMs = await wait('L2', untilRecovered(history, healedMs));
+  times.processedMs = await wait('L2', untilProcessed(run));
+  await load.finish(RETRIES_MS_MAX);
+  times.quietMs = await wait('E1', untilQuiet(run));
+
+  const state = await readState(system);
+  violations.push(...checkStorage(history, state));
+  violations.push(...checkEvents(history, state, poison));
+  violations.push(...(await checkLedger(system, poison)));
+  const { undisturbed, noFailedAttempt, slowAnswers, finally: check } = row.expectations ?? {};
+  if (!slowAnswers) violations.push(...checkAnswerTimes(history, lag.max / 1e6));
+  if (undisturbed) violations.push(...checkUndisturbed(history, faultMs, healedMs));
+  if (noFailedAttempt) violations.push(...checkNoFailedAttempt(history));
+  await check?.(run, state);
+  const exits = await system.stop();
+  violations.push(...exits.map((found) => ({ invariant: 'L5', found, history: [] })));
+  return violations;
+}
+
+/** Waits until 99 of 100 creates that were sent after the fault succeed: of the last 50, all do. */
+async function untilRecovered(history: History, healedMs: number): Promise<void> {
+  await waitFor(
+    () => {
+      const sent = uncontested(history)
+        .flatMap(({ attempts }) => attempts)
+        .filter(({ invokedMs, hungUp }) => invokedMs >= healedMs && hungUp !== true)
+        .sort((a, b) => a.endedMs - b.endedMs)
+        .slice(-RECOVERED_CREATES);
+      return sent.length === RECOVERED_CREATES && sent.every(({ outcome }) => outcome === 'ok');
+    },
+    { withinMs: RECOVERED_MS_MAX, what: '99 % of the creates succeed' },
+  );
+}
+
+/** Creates a plant and waits until it is indexed and audited. */
+async function untilProcessed({ system, load }: Run): Promise<void> {
+  const { operation } = await load.createOne();
+  await waitFor(
+    async () => {
+      const plant = await system.db.collection<{ _id: bigint }>('plants').findOne({ _id: operation.id });
+      return plant !== null && !('pending' in plant);
+    },
+    { withinMs: PROCESSED_MS_MAX, what: 'a plant that was created after the fault is processed' },
+  );
+}
+
+/** Waits until nothing is pending but poison and no job is left but for poison, seen twice in a row. */
+async function untilQuiet({ system, poison }: Run): Promise<void> {
+  let quiet = 0;
+  const pending = { pending: { $exists: true }, _id: { $nin: [...poison] } } as object;
+  await waitFor(
+    async () => {
+      const [plants, jobs] = await Promise.all([
+        system.db.collection('plants').countDocuments(pending),
+        readJobs(system.queue),
+      ]);
+      // Each poison plant has a commit and so a job of its own.
+      const isQuiet = plants === 0 && Object.values(jobs).reduce((sum, each) => sum + each, 0) <= poison.size;
+      quiet = isQuiet ? quiet + 1 : 0;
+      if (quiet > 1) return true;
+      throw new Error(`${plants} plants are pending, jobs: ${JSON.stringify(jobs)}`);
+    },
+    { withinMs: QUIET_MS_MAX, what: 'no plant is pending and no job is left' },
+  );
+}
+
+function checkNoFailedAttempt(history: History): Violation[] {
+  const failed = uncontested(history).filter(({ attempts }) =>
+    attempts.some(({ outcome }) => outcome !== 'ok'),
+  );
+  if (failed.length === 0) return [];
+  const found = `${failed.length} creates failed at least once, where none was to fail`;
+  return [{ invariant: 'L5', found, history: failed.slice(0, 3) }];
+}
+
+function verdictOf(violations: readonly Violation[], broken: unknown): Pick<RowResult, 'verdict' | 'reason'> {
+  const isMissing = broken instanceof NoSmallDiskError || broken instanceof CannotRunHereError;
+  if (isMissing) return { verdict: 'not run', reason: broken.message };
+  if (broken !== undefined) return { verdict: 'fails', reason: `the run broke off: ${describe(broken)}` };
+  return { verdict: violations.length === 0 ? 'holds' : 'fails' };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function figures(history: History): Pick<RowResult, 'requests' | 'slowestMs'> {
+  const attempts: Attempt[] = history.operations.flatMap((operation) => operation.attempts);
+  const count = (outcome: Attempt['outcome']) => attempts.filter((each) => each.outcome === outcome).length;
+  return {
+    requests: { ok: count('ok'), refused: count('refused'), unknown: count('unknown') },
+    slowestMs: Math.round(slowestMs(attempts)),
+  };
+}
