@@ -10,7 +10,8 @@ export default defineConfig({
     // Processes, not threads: tests send signals, and what leaks is seen per file.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 20_000,
+    // Generous, for loaded machines: it ends a test that hangs. How long something may take, tests say where they wait.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 20_000,
     // A test that passes at the second attempt has told something: it is not hidden.
