@@ -1,11 +1,18 @@
-import { AUDIT_ANCHORS, AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
+import {
+  AUDIT_ANCHORS,
+  AUDIT_BLOCKS,
+  OPS_STATE,
+  PLANT_SEARCH,
+  PLANT_SEARCH_NEXT,
+  PLANTS,
+} from '@plant-store/contracts/plant-document';
 import type { Db } from 'mongodb';
 
 /** What an account may do, by collection, in MongoDB's names of actions. */
 type Privileges = Readonly<Record<string, readonly string[]>>;
 
 /**
- * One account for each service, with the least privileges it needs. None may change or delete an audit block, or create
+ * One account for each service, and one for operators' commands, with the least privileges it needs. None may change or delete an audit block, or create
  * an index, since a TTL index deletes documents. The user and its role have the same name.
  */
 export const accounts: Readonly<Record<string, Privileges>> = {
@@ -16,6 +23,9 @@ export const accounts: Readonly<Record<string, Privileges>> = {
   'plantstore-worker': {
     [PLANTS]: ['find', 'update', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'insert', 'listIndexes'],
+    // Near the end of a reindex, which it reads of in ops_state, it writes to both indexes.
+    [PLANT_SEARCH_NEXT]: ['find', 'insert'],
+    [OPS_STATE]: ['find'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
     // An anchor is updated as emitted once its line is written outside the database.
     [AUDIT_ANCHORS]: ['find', 'insert', 'update', 'listIndexes'],
@@ -28,6 +38,17 @@ export const accounts: Readonly<Record<string, Privileges>> = {
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
     [AUDIT_ANCHORS]: ['find', 'listIndexes'],
     '': ['dbStats'],
+  },
+  // For the commands of operators (npm run ops), which run when somebody starts them. It replaces the search index, and
+  // sets the pending flags of plants that have to be processed again; what it does is written to the audit log.
+  'plantstore-commands': {
+    [PLANTS]: ['find', 'update'],
+    [PLANT_SEARCH]: ['find', 'insert', 'dropCollection', 'renameCollectionSameDB'],
+    [PLANT_SEARCH_NEXT]: ['find', 'insert', 'createIndex', 'dropCollection', 'renameCollectionSameDB'],
+    [OPS_STATE]: ['find', 'insert', 'update', 'remove'],
+    [AUDIT_BLOCKS]: ['find', 'insert'],
+    [AUDIT_ANCHORS]: ['find'],
+    '': ['listCollections'],
   },
 };
 

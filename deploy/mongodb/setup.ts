@@ -19,6 +19,7 @@ const settings = {
   MONGODB_API_PASSWORD: str(),
   MONGODB_WORKER_PASSWORD: str(),
   MONGODB_OPS_PASSWORD: str(),
+  MONGODB_COMMANDS_PASSWORD: str(),
 };
 
 try {
@@ -33,6 +34,7 @@ async function prepare(env: Readonly<Record<keyof typeof settings, string>>): Pr
     'plantstore-api': env.MONGODB_API_PASSWORD,
     'plantstore-worker': env.MONGODB_WORKER_PASSWORD,
     'plantstore-ops': env.MONGODB_OPS_PASSWORD,
+    'plantstore-commands': env.MONGODB_COMMANDS_PASSWORD,
   };
   const client = createMongoClient(env.MONGODB_ADMIN_URL, 'plant-store-setup');
   try {

@@ -10,6 +10,7 @@ import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contract
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { createMongoClient } from '@plant-store/platform/mongo/mongo';
 import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
+import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, type MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -75,9 +76,7 @@ export function ledgerUnderTest(): LedgerUnderTest {
         };
       });
       await database.collection<PlantDocument>('plants').insertMany(plants);
-      await database
-        .collection<{ _id: bigint }>('plant_search')
-        .insertMany(plants.map((plant) => searchEntry(plant, new Date())));
+      await mongoSearchIndex(client, name).add(plants.map((plant) => searchEntry(plant, new Date())));
       const sealing = {
         log: mongoAuditLog(client, name),
         chains: createAuditChains([chain], Math.random),

@@ -7,21 +7,27 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureCurves } from './curves/measure-curves.ts';
+import { ledgerTables, missedGoals } from './ledger/ledger-table.ts';
+import { measureLedger } from './ledger/measure-ledger.ts';
 import { wrk } from './load/run-load.ts';
 import { type Bench, measure } from './measure/measure.ts';
 import { farBeyond, goals, guarded } from './report/goals.ts';
 import { goalTable, markdown } from './report/markdown.ts';
-import { publish, publishedCurves, publishedResults } from './report/publish.ts';
+import { publish, publishedCurves, publishedLedger, publishedResults } from './report/publish.ts';
 import { prepareGround } from './systems/ground.ts';
 
 const usage = `npm run bench -- [--quick] [--json FILE] [--publish] [--guard]
 npm run bench -- --curves [--quick] [--json FILE] [--publish]
+npm run bench -- --ledger [--plants N] [--json FILE] [--publish]
   --quick      two short rounds of each pair, one of all else: under 4 minutes; whole: under 30
   --curves     how the cost of a plant grows with connections, replicas, workers, names, commits and plants stored, and
                how a backlog drains, instead: about 20 minutes
+  --ledger     searches, audit verify, reconcile and reindex on a store of a million plants, instead: about 10 minutes
+  --plants N   of so many plants
   --json FILE  everything that was measured
   --publish    writes docs/benchmark.json, docs/benchmark.md and the table of the README; of the curves
-               docs/benchmark-curves.json and docs/plots
+               docs/benchmark-curves.json and docs/plots; of --ledger docs/benchmark-ledger.json and the tables of
+               docs/performance.md
   --guard      fails where ${guarded.join(', ')} miss their goal by a factor of two
 `;
 
@@ -29,6 +35,8 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     curves: { type: 'boolean', default: false },
+    ledger: { type: 'boolean', default: false },
+    plants: { type: 'string', default: '1000000' },
     json: { type: 'string' },
     publish: { type: 'boolean', default: false },
     guard: { type: 'boolean', default: false },
@@ -40,6 +48,9 @@ if (options.help) {
   say(usage);
   process.exit(0);
 }
+
+/** Fewer have too few plants of a rare kind to ask for. */
+const LEDGER_PLANTS_MIN = 20_000;
 
 const mode = options.quick ? 'quick' : 'full';
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
@@ -59,7 +70,8 @@ try {
     );
   }
   const ground = await prepareGround(folder, (server, choice) => say(`${server}: ${choice}`));
-  await (options.curves ? runCurves : runBenchmark)({ ground, folder, say });
+  const run = options.ledger ? runLedger : options.curves ? runCurves : runBenchmark;
+  await run({ ground, folder, say });
   await ground.close();
 } catch (error) {
   process.stderr.write(`bench: ${(error as Error).message}\n`);
@@ -82,6 +94,17 @@ async function runBenchmark(bench: Bench): Promise<void> {
 async function runCurves(bench: Bench): Promise<void> {
   const results = await measureCurves(mode, bench);
   keep(results, await publishedCurves(results));
+}
+
+async function runLedger(bench: Bench): Promise<void> {
+  const plants = Number(options.plants);
+  if (!Number.isSafeInteger(plants) || plants < LEDGER_PLANTS_MIN) {
+    throw new Error(`--plants must be a whole number from ${LEDGER_PLANTS_MIN}`);
+  }
+  const results = await measureLedger(bench, { plants, asked: 20, stretches: 3, stretchSeconds: 15 });
+  say(`\n${ledgerTables([results])}`);
+  for (const missed of missedGoals(results)) say(`missed: ${missed}`);
+  keep(results, publishedLedger(results));
 }
 
 function keep(results: unknown, files: Record<string, string>): void {

@@ -154,7 +154,7 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
   });
 
   test('each service has an account in MongoDB that can neither change nor delete an audit block', async () => {
-    for (const account of ['plantstore-api', 'plantstore-worker', 'plantstore-ops']) {
+    for (const account of ['plantstore-api', 'plantstore-worker', 'plantstore-ops', 'plantstore-commands']) {
       // Not "return db…": mongosh would not wait for it inside of "try".
       const attempt = (change: string) =>
         `(() => { try { const done = db.audit_blocks.${change}; return done } catch (e) { return e.codeName } })()`;
@@ -203,6 +203,8 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
       MONGODB_API_PASSWORD: ['api', 'setup'],
       MONGODB_WORKER_PASSWORD: ['worker', 'setup'],
       MONGODB_OPS_PASSWORD: ['ops', 'setup'],
+      MONGODB_COMMANDS_PASSWORD: ['setup'],
+      AUDIT_ANCHOR_KEY: ['worker'],
       REDIS_PASSWORD: ['api', 'worker', 'ops', 'redis'],
     };
     for (const { id, service } of await containersOf(project.name)) {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
 import { mongoTermIndex } from '@plant-store/search/mongo/mongo-term-index';
+import type { Question } from '@plant-store/search/question';
 import type { SearchEntry } from '@plant-store/search/search-entry';
 import { searchPlants } from '@plant-store/search/search-plants';
+import type { CollectionInfo } from 'mongodb';
 import { expect, test } from 'vitest';
 import { reindex } from '../../services/ops/src/search/reindex.ts';
 import { takeReindex } from '../../services/ops/src/search/reindex-state.ts';
@@ -15,7 +17,11 @@ import { waitFor } from '../harness/wait-for.ts';
 const MAIN = join(import.meta.dirname, '../../services/ops/src/commands/main.ts');
 const { url, client, database, create } = ledgerUnderTest();
 const search = database.collection<SearchEntry>('plant_search');
+const next = database.collection<SearchEntry>('plant_search_next');
 const plants = database.collection<PlantDocument>('plants');
+const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
+const collections = async () => (await database.listCollections().toArray()).map(({ name }) => name);
+const positive = (count: number) => count > 0;
 const environment = { ...process.env, MONGODB_URL: url };
 
 const indexedIds = async (collection = search) =>
@@ -23,15 +29,33 @@ const indexedIds = async (collection = search) =>
 const storedIds = async () =>
   (await plants.find({}, { projection: { _id: 1 }, sort: { _id: 1 } }).toArray()).map(({ _id }) => _id);
 
-async function run(onProgress: (phase: string) => Promise<void> | void = () => {}) {
+/** The plants of all pages. */
+async function idsOf(question: Question): Promise<Set<bigint>> {
+  const ids = new Set<bigint>();
+  for (let after: string | undefined; ; ) {
+    const page = await searchPlants(indexes, question, { plantsMax: 1_000, ...(after && { after }) });
+    for (const { id } of page.plants) ids.add(id);
+    after = page.next;
+    if (after === undefined) return ids;
+  }
+}
+
+/** @param atSwap is called when the new index is in place, and nothing else has been done since. */
+async function run(atSwap: () => Promise<void> = async () => {}) {
   await using store = await takeReindex(database, 'test', () => {});
   return await reindex({
     client,
     database,
-    store,
+    store: {
+      ...store,
+      finish: async () => {
+        await atSwap();
+        await store.finish();
+      },
+    },
     plantsPerSecond: 1_000_000,
     signal: new AbortController().signal,
-    onProgress: (phase) => void onProgress(phase),
+    onProgress: () => {},
   });
 }
 
@@ -49,40 +73,68 @@ test('the index is built anew: what is missing, wrong or too much in the old one
   await search.insertOne({ ...((await search.findOne()) as SearchEntry), _id: -1n });
   expect(await run()).toEqual({ plants: 450, skipped: 0 });
   expect(await indexedIds()).toEqual(await storedIds());
-  const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
   expect((await searchPlants(indexes, { text: 'rose 1' }, { plantsMax: 1_000 })).plants).toHaveLength(111);
   expect(await database.collection('ops_state').countDocuments()).toBe(0);
 });
 
-test('plants that are created, indexed and audited meanwhile are all found afterwards', async () => {
+test('a plant that was found once is found by every later search, also at the swap', {
+  timeout: 60_000,
+}, async () => {
   await create(0, ...Array.from({ length: 1_000 }, (_, place) => `Rose ${place}`));
-  let writing = true;
+  const { ended, running } = until();
   let written = 0;
-  const writer = (async () => {
-    while (writing) written += (await create(1 + (written % 3), 'Lily', 'Oak')).length;
+  const writers = [1, 2, 3].map(async (chain) => {
+    while (running()) written += (await create(chain, 'Lily', 'Oak')).length;
+  });
+  let searches = 0;
+  const searcher = (async () => {
+    const found = new Set<bigint>();
+    while (running()) {
+      const ids = await idsOf({ text: 'lily' });
+      expect(found.difference(ids)).toEqual(new Set());
+      for (const id of ids) found.add(id);
+      searches++;
+    }
   })();
   try {
-    await run();
+    for (let round = 0; round < 3; round++) await run();
   } finally {
-    writing = false;
-    await writer;
+    ended();
+    await Promise.all([...writers, searcher]);
   }
-  expect(written).toBeGreaterThan(0);
+  expect({ written, searches }).toEqual({
+    written: expect.toSatisfy(positive),
+    searches: expect.toSatisfy(positive),
+  });
   expect(await indexedIds()).toEqual(await storedIds());
+  expect(await collections()).not.toContain('plant_search_next');
 });
 
-test('a plant that a worker had indexed in the old index and not audited by the swap is found afterwards', async () => {
+test('at the swap the new index holds what a worker had added to the old one, audited or not', async () => {
   const [audited, pending] = (await create(0, 'Rose', 'Lily')) as [PlantDocument, PlantDocument];
   await database.collection('audit_blocks').deleteMany({});
   await plants.updateOne({ _id: pending._id }, { $set: { pending: true } });
-  await run();
-  expect(await indexedIds()).toEqual([audited._id, pending._id]);
+  let atSwap: bigint[] = [];
+  await run(async () => {
+    atSwap = await indexedIds();
+  });
+  expect(atSwap).toEqual([audited._id, pending._id]);
+});
+
+test.each([
+  ['copying', 0],
+  ['joining', 1],
+  ['swapping', 1],
+] as const)('in the phase %s a worker adds %i entries to the new index', async (phase, added) => {
+  await database.collection<{ _id: string }>('ops_state').insertOne({ _id: 'reindex', phase } as never);
+  const [plant] = (await create(0, 'Rose')) as [PlantDocument];
+  expect(await indexedIds()).toEqual([plant._id]);
+  expect(await indexedIds(next)).toEqual([plant._id].slice(0, added));
 });
 
 test('after kill -9 it goes on where it was, and while it runs another one is refused', async () => {
   await create(0, ...Array.from({ length: 900 }, (_, place) => `Rose ${place}`));
   await create(0, ...Array.from({ length: 900 }, (_, place) => `Lily ${place}`));
-  const next = database.collection<SearchEntry>('plant_search_next');
   const first = spawn(process.execPath, [MAIN, 'reindex', '--rate', '200'], {
     env: environment,
     stdio: 'ignore',
@@ -110,22 +162,51 @@ test('after kill -9 it goes on where it was, and while it runs another one is re
   expect((await search.findOne({}, { sort: { _id: 1 } }))?.indexed).toEqual(firstEntry?.indexed);
 }, 60_000);
 
-test.each(['swapping', 'swapped'] as const)('killed when it was %s, it ends what is left', async (phase) => {
-  await create(0, 'Rose', 'Lily');
-  const [late] = (await create(0, 'Oak')) as [PlantDocument];
-  await search.deleteOne({ _id: late._id });
-  await database.collection<{ _id: string }>('ops_state').insertOne({
+test('killed before the swap, it swaps and ends', async () => {
+  const [rose] = (await create(0, 'Rose')) as [PlantDocument];
+  await next.insertOne((await search.findOne({ _id: rose._id })) as SearchEntry);
+  await search.deleteMany({});
+  await leaveState({ phase: 'swapping', next: await uuidOf('plant_search_next') });
+  expect(await run()).toEqual({ plants: 2, skipped: 0 });
+  expect(await indexedIds()).toEqual([rose._id]);
+});
+
+test('killed after the swap, it ends: a late write of a worker does not replace the new index', async () => {
+  const [rose] = (await create(0, 'Rose')) as [PlantDocument];
+  await leaveState({ phase: 'swapping', next: await uuidOf('plant_search') });
+  await next.insertOne({ ...((await search.findOne({ _id: rose._id })) as SearchEntry), _id: -1n });
+  expect(await run()).toEqual({ plants: 2, skipped: 0 });
+  expect(await indexedIds()).toEqual([rose._id]);
+  expect(await collections()).not.toContain('plant_search_next');
+});
+
+async function leaveState(fields: { phase: string; next: string | undefined }): Promise<void> {
+  const state = {
     _id: 'reindex',
     holder: null,
     alive: new Date(0),
-    phase,
     copied: 2,
     skipped: 0,
-    heads: [{ chain: 0, height: 1 }],
-  } as never);
-  expect(await run()).toEqual({ plants: 2, skipped: 0 });
-  expect(await indexedIds()).toEqual(await storedIds());
-});
+    heads: [],
+    ...fields,
+  };
+  await database.collection<{ _id: string }>('ops_state').insertOne(state as never);
+}
+
+async function uuidOf(name: string): Promise<string | undefined> {
+  const [collection] = await database.listCollections<CollectionInfo>({ name }).toArray();
+  return collection?.info?.uuid?.toString('hex');
+}
+
+function until(): { ended: () => void; running: () => boolean } {
+  let isRunning = true;
+  return {
+    ended: () => {
+      isRunning = false;
+    },
+    running: () => isRunning,
+  };
+}
 
 test('a bad rate gets one clear line', async () => {
   const refused = await ops('reindex', '--rate', 'fast');

@@ -130,9 +130,41 @@ test('what takes longer than it may says so, and the next page goes on where it 
   expect(await searchPlants(indexes, question, { msMax: 0 })).toMatchObject({ plants: [], timedOut: true });
 });
 
+test('the beginning of a word in a time is found without reading what is newer or older', async () => {
+  const cedars = [...Array(2_000).keys()].map((place) =>
+    plantOf(10_000 + place, place % 2 === 0 ? 'cedar' : 'cedars', { by: { sub: 'client-3' } }),
+  );
+  await add(...cedars);
+  let read = 0;
+  const counting: typeof index = {
+    ...index,
+    read: async (...args) => {
+      const entries = await index.read(...args);
+      read += entries.length;
+      return entries;
+    },
+  };
+  const timeOf = (id: number) => new Date(START + id * 1_000);
+  const question = { text: 'ced', since: timeOf(11_000), until: timeOf(11_006) };
+  const expected = [11_004, 11_002, 11_000, 11_005, 11_003, 11_001];
+  for (const plantsMax of [20, 2, 1]) {
+    read = 0;
+    const found: number[] = [];
+    for (let after: string | undefined, isLast = false; !isLast; ) {
+      const page = { plantsMax, ...(after !== undefined && { after }) };
+      const answer = await searchPlants({ index: counting, audited }, question, page);
+      found.push(...answer.plants.map(({ id }) => Number(id)));
+      after = answer.next;
+      isLast = after === undefined;
+    }
+    expect(found).toEqual(expected);
+    expect(read).toBeLessThan(200);
+  }
+});
+
 describe('every question is answered through an index, in its order', () => {
   test.each<[string, Question, RegExp]>([
-    ['words', { text: 'red ro' }, /^IXSCAN { terms: 1, created: -1, _id: 1 }$/],
+    ['words', { text: 'red ro' }, /^(?:IXSCAN|COUNT_SCAN) { terms: 1, created: -1, _id: 1 }$/],
     ['name', { name: 'ros' }, /^IXSCAN { terms: 1, created: -1, _id: 1 }$/],
     [
       'tag and time',
@@ -168,7 +200,7 @@ describe('every question is answered through an index, in its order', () => {
     for (const operation of operations) {
       expect(operation['planSummary']).toMatch(plan);
       expect(operation['hasSortStage']).toBeUndefined();
-      expect(operation['docsExamined']).toBeLessThanOrEqual(operation['nreturned']);
+      expect(operation['docsExamined']).toBeLessThanOrEqual(operation['nreturned'] ?? 0);
     }
   });
 });

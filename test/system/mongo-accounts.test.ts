@@ -21,7 +21,12 @@ import { waitFor } from '../harness/wait-for.ts';
 import { signedIn } from '../ops/visitor.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const passwords = { api: 'password-of-the-api', worker: 'password-of-the-worker', ops: 'password-of-ops' };
+const passwords = {
+  api: 'password-of-the-api',
+  worker: 'password-of-the-worker',
+  ops: 'password-of-ops',
+  commands: 'password-of-the-commands',
+};
 type Service = keyof typeof passwords;
 const services = Object.keys(passwords) as Service[];
 const UNAUTHORIZED = 13;
@@ -79,7 +84,7 @@ function urlOf(user: string, password: string): string {
 
 /** The program that compose runs, as a process. */
 function setUp(changed: Partial<typeof passwords> = {}) {
-  const { api, worker, ops } = { ...passwords, ...changed };
+  const { api, worker, ops, commands } = { ...passwords, ...changed };
   return execa('node', ['deploy/mongodb/setup.ts'], {
     cwd: root,
     env: {
@@ -87,6 +92,7 @@ function setUp(changed: Partial<typeof passwords> = {}) {
       MONGODB_API_PASSWORD: api,
       MONGODB_WORKER_PASSWORD: worker,
       MONGODB_OPS_PASSWORD: ops,
+      MONGODB_COMMANDS_PASSWORD: commands,
     },
   });
 }
@@ -102,7 +108,7 @@ async function as<T>(service: Service, ask: (db: Db) => Promise<T>): Promise<T> 
 
 async function startServices(): Promise<AsyncDisposable & { url: string; opsUrl: string }> {
   const stack = new AsyncDisposableStack();
-  const start = async (service: Service, environment: Record<string, string> = {}) => {
+  const start = async (service: Exclude<Service, 'commands'>, environment: Record<string, string> = {}) => {
     const program = await startProgram(service, {
       MONGODB_URL: urlOf(`plantstore-${service}`, passwords[service]),
       REDIS_URL: queue.url,
@@ -142,6 +148,53 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
       diskUsed: expect.any(Number),
     });
   });
+
+  test("operators' commands repair, reindex and verify with an account of their own, which the console's cannot", async () => {
+    await using running = await startServices();
+    const db = admin.db('plantstore');
+    const isProcessed = async () =>
+      (await db.collection('plants').countDocuments({ pending: { $exists: true } })) === 0;
+    const processed = () => waitFor(isProcessed, { withinMs: 60_000, what: 'all plants are processed' });
+    for (const id of [2n, 3n]) expect((await postPlant(running.url, { id, name: 'moss' })).status).toBe(200);
+    await processed();
+    await db.collection<{ _id: bigint }>('plant_search').deleteOne({ _id: 2n });
+
+    expect(await command('reconcile', '--fix')).toMatchObject({ code: 0, err: '' });
+    await processed();
+    expect(await command('reconcile')).toMatchObject({ code: 0, err: '' });
+    expect(await command('reindex')).toMatchObject({ code: 0, err: '' });
+    expect(await command('search', 'moss')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^[23] .*\n[23] /m),
+    });
+    expect(await command('plant', '2')).toMatchObject({ code: 0, out: expect.stringContaining('moss') });
+    expect(await command('audit', 'verify')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('verified'),
+    });
+    expect(await commandAs('ops', 'reindex')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/^ops: [^\n]*not authorized[^\n]*\n$/),
+    });
+  });
+
+  const command = (...args: string[]) => commandAs('commands', ...args);
+
+  /** Runs an operator's command as `npm run ops` does. */
+  async function commandAs(service: Service, ...args: string[]) {
+    const { exitCode, stdout, stderr } = await execa('node', ['services/ops/src/commands/main.ts', ...args], {
+      cwd: root,
+      env: {
+        MONGODB_URL: urlOf(`plantstore-${service}`, passwords[service]),
+        REDIS_URL: queue.url,
+        QUEUE_PREFIX: queue.prefix,
+      },
+      reject: false,
+      stripFinalNewline: false,
+    });
+    return { code: exitCode, out: stdout, err: stderr };
+  }
 
   test.each(services)('%s may do what its role names, and nothing else', async (service) => {
     const { authInfo } = await as(service, (db) => db.command({ connectionStatus: 1, showPrivileges: true }));

@@ -4,6 +4,10 @@ export const PLANTS = 'plants';
 export const PLANT_SEARCH = 'plant_search';
 export const AUDIT_BLOCKS = 'audit_blocks';
 export const AUDIT_ANCHORS = 'audit_anchors';
+/** The search index that a reindex builds; the swap renames it to `plant_search`. */
+export const PLANT_SEARCH_NEXT = 'plant_search_next';
+/** What commands store of their progress. */
+export const OPS_STATE = 'ops_state';
 
 /** A plant as stored: the record everything else is derived from. Ids are int64, hence `bigint`. */
 export type PlantDocument = {

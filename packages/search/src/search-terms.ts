@@ -21,7 +21,7 @@ export type TermIndex = {
     entriesMax: number,
     msMax: number,
   ) => Promise<SearchEntry[]>;
-  /** How many entries a stretch has, counted up to a limit. */
+  /** How many entries a stretch has, counted up to a limit; of a prefix perhaps up to a lower one. */
   count: (stretch: Stretch, countMax: number, msMax: number) => Promise<number>;
   byIds: (ids: readonly bigint[], msMax: number) => Promise<SearchEntry[]>;
 };
@@ -49,7 +49,8 @@ export async function searchTerms(
   const plants: Answer['plants'] = [];
   let chosen = start?.chosen ?? 0;
   let seen = start?.seen;
-  let entriesMax = conditions.length === 1 ? plantsMax + 2 : READ_ENTRIES_MIN;
+  const entriesMin = conditions.length === 1 ? plantsMax + 2 : READ_ENTRIES_MIN;
+  let entriesMax = entriesMin;
   const next = () => (seen === undefined ? {} : { next: placeOf(chosen, seen) });
   try {
     if (start === undefined) chosen = await rarest(index, question, conditions, msLeft);
@@ -68,7 +69,9 @@ export async function searchTerms(
         seen = met;
       }
       if (entries.length < entriesMax) return { plants, timedOut: false };
-      entriesMax = Math.min(entriesMax * 2, READ_ENTRIES_MAX);
+      const skipped = seen && stretch.prefix ? pastOtherTimes(seen, question) : undefined;
+      seen = skipped ?? seen;
+      entriesMax = skipped === undefined ? Math.min(entriesMax * 2, READ_ENTRIES_MAX) : entriesMin;
     }
   } catch (error) {
     if (!(error instanceof SearchTimeout)) throw error;
@@ -97,6 +100,20 @@ async function rarest(
 
 function stretchOf(condition: Condition, { since, until }: Question): Stretch {
   return { ...condition, ...(since && { since }), ...(until && { until }) };
+}
+
+const OLDEST = new Date(-8.64e15);
+const ID_MAX = 2n ** 63n - 1n;
+
+/**
+ * In the stretch of a prefix, each term has entries of all times, the newest first. From an entry that is too new, the
+ * next one worth reading is the first in time; from one that is too old, it is that of the next term. Undefined when
+ * the entry is of the time that is asked for.
+ */
+function pastOtherTimes({ term, created }: Position, { since, until }: Question): Position | undefined {
+  if (since !== undefined && created < since) return { term, created: OLDEST, id: ID_MAX };
+  if (until !== undefined && created >= until) return { term, created: until, id: ID_MAX };
+  return undefined;
 }
 
 /** Where the entry stands in the stretch: once for each of its terms that meets the condition. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { SigningKey } from '@plant-store/audit/ledger/anchor';
 import { readSigningKey } from '@plant-store/audit/ledger/anchor-keys';
 import { commonSettings } from '@plant-store/platform/configuration/common-settings';
@@ -41,12 +42,31 @@ const settings = {
   AUDIT_ANCHOR_OUTPUT: str({ default: undefined }),
 };
 
+/** Whoever reads the key can forge anchors, so other users of the machine may not. A group may: containers need that. */
+function keyFileFaults({ AUDIT_ANCHOR_KEY_FILE: file }: NodeJS.ProcessEnv): string[] {
+  const mode = file ? modeOf(file) : 0;
+  if ((mode & 0o027) === 0) return [];
+  const digits = (mode & 0o777).toString(8);
+  return [
+    `AUDIT_ANCHOR_KEY_FILE: every user may read the key or a group may change it (mode ${digits}): chmod 600`,
+  ];
+}
+
+/** 0 for a file that cannot be read, which is a fault of its own. */
+function modeOf(file: string): number {
+  try {
+    return statSync(file).mode;
+  } catch {
+    return 0;
+  }
+}
+
 /** @throws ConfigurationError naming every fault of every variable. */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv): {
   config: WorkerConfig;
   secrets: WorkerSecrets;
 } {
-  const env = readEnvironment(environment, settings);
+  const env = readEnvironment(environment, settings, () => keyFileFaults(environment));
   return {
     config: {
       instance: env.INSTANCE,

@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { CurveResults } from '../curves/curves.ts';
 import { plots } from '../curves/plots.ts';
+import { ledgerTables } from '../ledger/ledger-table.ts';
+import type { LedgerResults } from '../ledger/measure-ledger.ts';
 import type { Results } from '../measure/results.ts';
 import { markdown, readmeTable } from './markdown.ts';
 
@@ -26,6 +28,25 @@ export function publishedResults(results: Results): Record<string, string> {
     'docs/benchmark.json': `${JSON.stringify(results)}\n`,
     'docs/benchmark.md': markdown(results),
     'README.md': readme.replace(MARKED, () => `${readmeTable(results)}\n\n`),
+  };
+}
+
+const LEDGER = 'docs/benchmark-ledger.json';
+const LEDGER_MARKED =
+  /(?<=<!-- ledger: written by npm run bench -- --ledger --publish -->\n).*?(?=<!-- ledger end -->)/s;
+
+/** What is published of index and audit log: figures of this size replace earlier ones, those of other sizes stay. */
+export function publishedLedger(results: LedgerResults): Record<string, string> {
+  const kept = existsSync(join(root, LEDGER))
+    ? (JSON.parse(readFileSync(join(root, LEDGER), 'utf8')) as LedgerResults[])
+    : [];
+  const all = [...kept.filter(({ plants }) => plants !== results.plants), results];
+  const page = readFileSync(join(root, 'docs/performance.md'), 'utf8');
+  if (!LEDGER_MARKED.test(page))
+    throw new Error('docs/performance.md has no place for these figures any more');
+  return {
+    [LEDGER]: `${JSON.stringify(all)}\n`,
+    'docs/performance.md': page.replace(LEDGER_MARKED, () => `\n${ledgerTables(all)}\n\n`),
   };
 }
 

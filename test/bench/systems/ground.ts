@@ -10,6 +10,8 @@ import { createSigner } from 'fast-jwt';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
 
+/** Of every system that runs on it. */
+export const QUEUE_PREFIX = '{bench}';
 const AUTH_SECRET = 'the-secret-of-a-benchmark-0123456789';
 const TOKEN_MS = 4 * 3_600_000;
 const NEVER = new AbortController().signal;

@@ -4,7 +4,7 @@ import { freePort } from '@plant-store/local/servers/free-port';
 import { untilResolved } from '@plant-store/local/servers/until-resolved';
 import { gatewayCommand } from '../../../deploy/gateway/gateway-command.ts';
 import { type Books, ourBooks, rivalBooks } from './books.ts';
-import type { Ground } from './ground.ts';
+import { type Ground, QUEUE_PREFIX } from './ground.ts';
 import { launch, type OwnProcess } from './own-processes.ts';
 
 const READY_MS_MAX = 30_000;
@@ -56,11 +56,18 @@ export type RunningSystem = {
   stop: () => Promise<void>;
 };
 
-/** Starts a system's processes and waits until each serves. `workers: false` leaves them to `startWorkers`. */
+/**
+ * Starts a system's processes and waits until each serves. `workers: false` leaves them to `startWorkers`.
+ * @param settings for all of them
+ */
 export async function startSystem(
   system: System,
   ground: Ground,
-  { folder, workers = true }: { folder: string; workers?: boolean },
+  {
+    folder,
+    workers = true,
+    settings = {},
+  }: { folder: string; workers?: boolean; settings?: NodeJS.ProcessEnv },
 ): Promise<RunningSystem> {
   const { apiReplicas = 1, workerReplicas = 1, gateway = false } = system;
   const started: OwnProcess[] = [];
@@ -69,8 +76,9 @@ export async function startSystem(
     ...process.env,
     ...ground.environment,
     NODE_ENV: 'production',
-    QUEUE_PREFIX: '{bench}',
+    QUEUE_PREFIX,
     LOG_LEVEL: 'error',
+    ...settings,
   };
 
   async function start(part: Part, program: string, args: readonly string[], env: NodeJS.ProcessEnv) {

@@ -2,21 +2,31 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyO
 import type { SigningKey } from './anchor.ts';
 
 const ID_DIGITS = 16;
+const SEED = /^[0-9a-f]{64}$/i;
+/** What stands before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410). */
+const SEED_PREFIX = '302e020100300506032b657004220420';
 const PEM = /-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g;
 
 /** Public keys by id. */
 export type AnchorKeys = ReadonlyMap<string, KeyObject>;
 
-/** @throws Error when it is no Ed25519 private key in PEM. The message names the rule and holds nothing of the key. */
-export function readSigningKey(pem: string): SigningKey {
-  let privateKey: KeyObject;
-  try {
-    privateKey = createPrivateKey(pem);
-  } catch {
-    throw new Error('must be a private key in PEM');
-  }
+/**
+ * @param text the private key in PEM, or its 32 bytes as hexadecimal digits, which fit into one line of a settings file
+ * @throws Error when it is no Ed25519 private key. The message names the rule and holds nothing of the key.
+ */
+export function readSigningKey(text: string): SigningKey {
+  const privateKey = readPrivateKey(text);
   if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('must be an Ed25519 key');
   return { id: keyId(createPublicKey(privateKey)), privateKey };
+}
+
+function readPrivateKey(text: string): KeyObject {
+  try {
+    if (!SEED.test(text)) return createPrivateKey(text);
+    return createPrivateKey({ key: Buffer.from(SEED_PREFIX + text, 'hex'), format: 'der', type: 'pkcs8' });
+  } catch {
+    throw new Error('must be a private key in PEM, or 64 hexadecimal digits');
+  }
 }
 
 /**
@@ -43,9 +53,14 @@ export function generateAnchorKey(): { privateKey: string; publicKey: string } {
   });
 }
 
-/** The public key that belongs to a private one, in PEM. */
-export function publicKeyOf(privatePem: string): string {
-  return createPublicKey(createPrivateKey(privatePem)).export({ type: 'spki', format: 'pem' }).toString();
+/**
+ * The public key that belongs to a private one, in PEM.
+ * @throws Error as `readSigningKey` does
+ */
+export function publicKeyOf(privateKey: string): string {
+  return createPublicKey(readSigningKey(privateKey).privateKey)
+    .export({ type: 'spki', format: 'pem' })
+    .toString();
 }
 
 /** The beginning of the SHA-256 of the key's 32 bytes. */

@@ -8,6 +8,8 @@ import type { AnchoredHead } from '../verification/verify-chain.ts';
 
 /** Blocks fetched at once: some megabytes. */
 const BLOCKS_AT_ONCE = 50;
+/** Blocks whose plants are fetched at once: few, so that a slow reader does not lose its cursor. */
+const CREATIONS_AT_ONCE = 10;
 /** Timeout of one operation. A timeout for a whole stream would cut off long ones. */
 const OPERATION_MS_MAX = 30_000;
 
@@ -22,6 +24,30 @@ export function mongoLedger(database: Db) {
   const blocks = database.collection(AUDIT_BLOCKS, options);
   const anchors = database.collection<Document & { _id: number }>(AUDIT_ANCHORS, options);
   const bounded = { maxTimeMS: OPERATION_MS_MAX };
+
+  /**
+   * The oldest anchor that meets a condition which all later ones meet as well. It is searched by bisection: a year has
+   * half a million anchors, and 20 of them are read.
+   */
+  async function firstAnchor(isMet: (anchor: Anchor) => boolean): Promise<Anchor | undefined> {
+    const newest = await anchors.findOne({}, { ...bounded, sort: { _id: -1 }, projection: { _id: 1 } });
+    let from = 1;
+    let to = (newest?._id ?? 0) + 1;
+    let first: Anchor | undefined;
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2);
+      // The next one where an anchor is missing. One that is no anchor meets nothing.
+      const found = await anchors.findOne({ _id: { $gte: middle } }, { ...bounded, sort: { _id: 1 } });
+      const anchor = anchorOf(found);
+      if (anchor !== undefined && isMet(anchor)) {
+        first = anchor;
+        to = middle;
+      } else {
+        from = Math.max(middle, found?._id ?? middle) + 1;
+      }
+    }
+    return first;
+  }
 
   return {
     async chains(): Promise<number[]> {
@@ -54,6 +80,22 @@ export function mongoLedger(database: Db) {
         { sort: { height: 1 }, batchSize: BLOCKS_AT_ONCE, promoteBuffers: true, enableUtf8Validation: false },
       ),
 
+    /** The plants whose creations are in the blocks after one height and up to another, a block at a time. */
+    async *creations(
+      chain: number,
+      after: number,
+      upTo: number,
+    ): AsyncIterable<{ height: number; plants: bigint[] }> {
+      const found = blocks.find(
+        { chain, height: { $gt: after, $lte: upTo } },
+        { sort: { height: 1 }, batchSize: CREATIONS_AT_ONCE, projection: { height: 1, 'entries.plant': 1 } },
+      );
+      for await (const { height, entries } of found) {
+        const plants = (entries as { plant?: unknown }[]).map(({ plant }) => plant);
+        yield { height, plants: plants.filter((plant) => typeof plant === 'bigint') };
+      }
+    },
+
     /** How many blocks there are after these heights. */
     async count(after: ReadonlyMap<number, number>): Promise<number> {
       if (after.size === 0) return blocks.estimatedDocumentCount(bounded);
@@ -81,21 +123,26 @@ export function mongoLedger(database: Db) {
       }
     },
 
-    async anchor(sequence: number): Promise<Anchor | undefined> {
-      return anchorOf(await anchors.findOne({ _id: sequence }, bounded));
+    /** The anchors with these sequence numbers; malformed ones are left out. */
+    async anchorsOf(sequences: readonly number[]): Promise<Map<number, Anchor>> {
+      const found = new Map<number, Anchor>();
+      for await (const stored of anchors.find({ _id: { $in: [...sequences] } }, bounded)) {
+        const anchor = anchorOf(stored);
+        if (anchor !== undefined) found.set(stored._id, anchor);
+      }
+      return found;
     },
 
     /** The newest anchor that was made by then. */
     async anchorBefore(time: Date): Promise<Anchor | undefined> {
-      const filter = { time: { $lte: time.toISOString() } };
+      const later = await firstAnchor((anchor) => Date.parse(anchor.time) > time.getTime());
+      const filter = later === undefined ? {} : { _id: { $lt: later.sequence } };
       return anchorOf(await anchors.findOne(filter, { ...bounded, sort: { _id: -1 } }));
     },
 
     /** The oldest anchor that names this height of the chain or a later one. */
-    async anchorAfter(chain: number, height: number): Promise<Anchor | undefined> {
-      const filter = { heads: { $elemMatch: { chain, height: { $gte: height } } } };
-      return anchorOf(await anchors.findOne(filter, { ...bounded, sort: { _id: 1 } }));
-    },
+    anchorAfter: (chain: number, height: number): Promise<Anchor | undefined> =>
+      firstAnchor(({ heads }) => heads.some((head) => head.chain === chain && head.height >= height)),
 
     async lastAnchor(): Promise<Anchor | undefined> {
       return anchorOf(await anchors.findOne({}, { ...bounded, sort: { _id: -1 } }));

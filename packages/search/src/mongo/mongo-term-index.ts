@@ -8,6 +8,9 @@ import { inTime } from './mongo-timeout.ts';
 /** The last Unicode character: appended to a prefix, it gives the upper bound of all terms with that prefix. */
 const LAST_CHARACTER = '\u{10ffff}';
 
+/** Entries of a prefix are counted by the client, at 3 µs each; those of a whole term by the database, at a tenth. */
+const PREFIX_COUNT_MAX = 4_000;
+
 /**
  * The index of terms in MongoDB. `min` and `max` are positions in the index itself. They also work for a multikey
  * index, where a condition on a range of terms would neither limit the scan nor keep its order. The collection must not
@@ -18,7 +21,7 @@ export function mongoTermIndex(database: Db): TermIndex {
 
   return {
     read: (stretch, from, entriesMax, msMax) =>
-      inTime(
+      inTime(() =>
         search
           .find({}, { maxTimeMS: msMax, limit: entriesMax, batchSize: entriesMax })
           .hint(TERMS_INDEX)
@@ -26,21 +29,38 @@ export function mongoTermIndex(database: Db): TermIndex {
           .max(endOf(stretch))
           .toArray(),
       ),
-    // The index alone holds these fields, so no document is read.
     count: async (stretch, countMax, msMax) => {
-      const counted = search
-        .find({}, { projection: { _id: 1 }, maxTimeMS: msMax, limit: countMax, batchSize: countMax })
-        .hint(TERMS_INDEX)
-        .min(startOf(stretch))
-        .max(endOf(stretch));
-      return (await inTime(counted.toArray())).length;
+      if (!stretch.prefix) {
+        const query = { terms: stretch.term, ...timeOf(stretch) };
+        const bounded = { limit: countMax, hint: TERMS_INDEX, maxTimeMS: msMax };
+        return (await inTime(() => database.command({ count: PLANT_SEARCH, query, ...bounded })))[
+          'n'
+        ] as number;
+      }
+      // The index alone holds this field, so no document is read. `count` cannot take the bounds of a prefix.
+      const prefixMax = Math.min(countMax, PREFIX_COUNT_MAX);
+      const counted = await inTime(() =>
+        search
+          .find({}, { projection: { _id: 1 }, maxTimeMS: msMax, limit: prefixMax, batchSize: prefixMax })
+          .hint(TERMS_INDEX)
+          .min(startOf(stretch))
+          .max(endOf(stretch))
+          .toArray(),
+      );
+      return counted.length;
     },
-    byIds: (ids, msMax) => inTime(search.find({ _id: { $in: [...ids] } }, { maxTimeMS: msMax }).toArray()),
+    byIds: (ids, msMax) =>
+      inTime(() => search.find({ _id: { $in: [...ids] } }, { maxTimeMS: msMax }).toArray()),
   };
 }
 
 function keyOf({ term, created, id }: Position) {
   return { terms: term, created, _id: id };
+}
+
+function timeOf({ since, until }: Stretch): { created?: Record<string, Date> } {
+  if (since === undefined && until === undefined) return {};
+  return { created: { ...(since && { $gte: since }), ...(until && { $lt: until }) } };
 }
 
 /** Newer plants come first, so the later bound in time is the first in the index. A bound of a prefix is no bound. */

@@ -1,6 +1,6 @@
 import { contentHash } from '@plant-store/audit/ledger/audit-entry';
 import type { Ledger } from '@plant-store/audit/mongo/mongo-ledger';
-import type { Report } from '@plant-store/audit/verification/fault';
+import type { Fault } from '@plant-store/audit/verification/fault';
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import type { Db, Filter } from 'mongodb';
 import type { ContentComparison } from './content-records.ts';
@@ -39,32 +39,31 @@ export async function addPlants(
 }
 
 /**
- * Reports the differences between the two streams that are faults. While workers write there are always differences, so
- * each one is read again by majority, and reported only when it is still a fault.
+ * The differences between the two streams that are faults. While workers write there are always differences, so each
+ * one is read again by majority, and is a fault only when it is still there.
  */
-export async function reportDifferences(
+export async function* differingPlants(
   database: Db,
   ledger: Pick<Ledger, 'audited'>,
   comparison: ContentComparison,
-  report: Report,
-): Promise<void> {
+): AsyncIterable<Fault> {
   let plants: bigint[] = [];
   for (const { record } of comparison.differences()) {
     plants.push(record.plant);
     if (plants.length < LOOKED_UP_AT_ONCE) continue;
-    await judge(database, ledger, plants, report);
+    yield* await judge(database, ledger, plants);
     plants = [];
   }
-  await judge(database, ledger, plants, report);
+  yield* await judge(database, ledger, plants);
 }
 
 async function judge(
   database: Db,
   ledger: Pick<Ledger, 'audited'>,
   ids: readonly bigint[],
-  report: Report,
-): Promise<void> {
-  if (ids.length === 0) return;
+): Promise<Fault[]> {
+  if (ids.length === 0) return [];
+  const faults: Fault[] = [];
   const wanted = [...new Set(ids)];
   // Plants are read first: one that is not pending has been audited, so the log read afterwards contains it.
   const plants = await readPlants(database, wanted);
@@ -82,15 +81,16 @@ async function judge(
     const where = entry && { chain: entry.chain, height: entry.height };
     if (entry !== undefined && second !== undefined) {
       const detail = `it is also in chain ${second.chain} at height ${second.height}`;
-      report({ kind: 'plant audited twice', ...where, plant, detail });
+      faults.push({ kind: 'plant audited twice', ...where, plant, detail });
     } else if (entry !== undefined && document === undefined) {
-      report({ kind: 'plant missing', ...where, plant, detail: 'it is audited and no longer stored' });
+      faults.push({ kind: 'plant missing', ...where, plant, detail: 'it is audited and no longer stored' });
     } else if (entry !== undefined && contentOf(document as StoredPlant) !== entry.content) {
-      report({ kind: 'plant changed', ...where, plant, detail: 'it is not stored as it was audited' });
+      faults.push({ kind: 'plant changed', ...where, plant, detail: 'it is not stored as it was audited' });
     } else if (entry === undefined && document !== undefined && document.pending === undefined) {
-      report({ kind: 'plant not audited', plant, detail: 'it is stored, not pending and in no block' });
+      faults.push({ kind: 'plant not audited', plant, detail: 'it is stored, not pending and in no block' });
     }
   }
+  return faults;
 }
 
 async function readPlants(database: Db, ids: readonly bigint[]): Promise<Map<bigint, PlantDocument>> {

@@ -1,11 +1,13 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Anchor, readAnchor } from '@plant-store/audit/ledger/anchor';
-import { type AnchorKeys, readPublicKeys } from '@plant-store/audit/ledger/anchor-keys';
+import { type AnchorKeys, publicKeyOf, readPublicKeys } from '@plant-store/audit/ledger/anchor-keys';
 import { mongoLedger } from '@plant-store/audit/mongo/mongo-ledger';
 import { checkProof } from '@plant-store/audit/proof/proof';
 import { faultLine } from '@plant-store/audit/verification/fault';
+import { readEnvironment } from '@plant-store/platform/configuration/configuration';
 import { Command } from 'commander';
+import { str } from 'envalid';
 import { provePlant } from '../audit/prove.ts';
 import { type Verification, verifyLog } from '../audit/verify-log.ts';
 import { CommandError } from './failures.ts';
@@ -23,7 +25,8 @@ export function auditCommands(): Command {
     .helpCommand(false)
     .addCommand(verifyCommand())
     .addCommand(proveCommand())
-    .addCommand(checkProofCommand());
+    .addCommand(checkProofCommand())
+    .addCommand(publicKeyCommand());
 }
 
 type VerifyOptions = { anchors?: string; since?: Date; key?: string[]; json?: true };
@@ -127,6 +130,23 @@ function checkProofCommand(): Command {
       else if (fault === undefined) printLine(told(proof));
       else printLine(`FAULT: ${fault}`);
       if (fault !== undefined) process.exitCode = 1;
+    });
+}
+
+const keySettings = { AUDIT_ANCHOR_KEY: str() };
+
+function publicKeyCommand(): Command {
+  return new Command('public-key')
+    .description(
+      'Prints the public key of AUDIT_ANCHOR_KEY (or AUDIT_ANCHOR_KEY_FILE), in PEM: what verify and check-proof take as --key.',
+    )
+    .action(() => {
+      const { AUDIT_ANCHOR_KEY } = readEnvironment(process.env, keySettings);
+      try {
+        printLine(publicKeyOf(AUDIT_ANCHOR_KEY).trim());
+      } catch (error) {
+        throw new CommandError(`AUDIT_ANCHOR_KEY ${(error as Error).message}`);
+      }
     });
 }
 

@@ -4,7 +4,7 @@ import type { Fault } from '@plant-store/audit/verification/fault';
 import { PLANT_SEARCH, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
 import type { Collection, Db, Filter } from 'mongodb';
-import { addPlants, reportDifferences } from '../audit/compare-plants.ts';
+import { addPlants, differingPlants } from '../audit/compare-plants.ts';
 import { ContentComparison } from '../audit/content-records.ts';
 
 const PLANTS_AT_ONCE = 2_000;
@@ -24,7 +24,8 @@ export type Difference =
 export type ReconcileRequest = {
   /** Compares plants created since then. */
   since?: Date;
-  onDifference: (difference: Difference) => void;
+  /** Awaited, so that differences need not be kept. */
+  onDifference: (difference: Difference) => Promise<void> | void;
   onProgress: (phase: string, done: number, total: number) => void;
 };
 
@@ -90,7 +91,7 @@ async function judgeIndex(
   plants: Collection<PlantDocument>,
   search: Collection<SearchEntry>,
   ids: readonly bigint[],
-  onDifference: (difference: Difference) => void,
+  onDifference: ReconcileRequest['onDifference'],
 ): Promise<void> {
   if (ids.length === 0) return;
   const filter = { _id: { $in: [...ids] } };
@@ -99,15 +100,17 @@ async function judgeIndex(
   const known = new Set(stored.map(({ _id }) => _id));
   for (const plant of stored) {
     const kind = indexDifference(plant, entries.get(plant._id));
-    if (kind === 'not indexed') onDifference({ kind, plant: plant._id, commit: String(plant.commit) });
-    else if (kind !== undefined) onDifference({ kind, plant: plant._id });
+    if (kind === 'not indexed') await onDifference({ kind, plant: plant._id, commit: String(plant.commit) });
+    else if (kind !== undefined) await onDifference({ kind, plant: plant._id });
   }
   const orphans = [...entries.keys()].filter((id) => !known.has(id));
   if (orphans.length === 0) return;
   // A plant that was created after the plants were read is found now.
   const later = await plants.find({ _id: { $in: orphans } }, { projection: { _id: 1 } }).toArray();
   for (const { _id } of later) known.add(_id);
-  for (const plant of orphans) if (!known.has(plant)) onDifference({ kind: 'indexed, not stored', plant });
+  for (const plant of orphans) {
+    if (!known.has(plant)) await onDifference({ kind: 'indexed, not stored', plant });
+  }
 }
 
 /** Pending plants are left out: they are still to be processed, or are poison and wait for an operator. */
@@ -149,9 +152,9 @@ async function compareAudit(
     read += count;
     onProgress('plants', read, Math.max(stored, read));
   });
-  const faults: Fault[] = [];
-  await reportDifferences(database, ledger, comparison, (fault) => faults.push(fault));
-  for (const fault of faults) onDifference(await differenceOf(database, fault));
+  for await (const fault of differingPlants(database, ledger, comparison)) {
+    await onDifference(await differenceOf(database, fault));
+  }
 }
 
 async function differenceOf(database: Db, { kind, plant: id, chain, height }: Fault): Promise<Difference> {

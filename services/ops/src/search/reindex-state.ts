@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { OPS_STATE } from '@plant-store/contracts/plant-document';
+import { REINDEX, type ReindexPhase } from '@plant-store/search/mongo/mongo-reindex-state';
 import type { Db, WriteConcernSettings } from 'mongodb';
 
-/** Where a command stores its progress, so that the next one continues after it was killed. */
-const OPS_STATE = 'ops_state';
-const ID = 'reindex';
 /** A holder that has not renewed its lease for this long is gone. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 3_000;
 const LOOK_MS = 500;
 
 export type ReindexState = {
-  phase: 'begun' | 'copying' | 'swapping' | 'swapped';
+  phase: ReindexPhase;
+  /** The UUID of the collection that is being built: after the swap, `plant_search` has it. */
+  next: string | undefined;
   /** The last plant that was copied. */
   position: bigint | undefined;
   copied: number;
@@ -31,7 +32,8 @@ type Stored = {
   holder: string | null;
   /** By the database's clock. */
   alive: Date;
-  phase?: ReindexState['phase'];
+  phase?: ReindexPhase;
+  next?: string;
   position?: bigint;
   copied?: number;
   skipped?: number;
@@ -50,7 +52,7 @@ export async function takeReindex(database: Db, holder: string, onWait: () => vo
   const states = database.collection<Stored>(OPS_STATE);
   let seen: Stored | null | undefined;
   while (!(await take(database, holder))) {
-    const held = await states.findOne({ _id: ID });
+    const held = await states.findOne({ _id: REINDEX });
     if (seen === undefined) onWait();
     if (seen && held?.holder === seen.holder && held?.alive.getTime() !== seen.alive.getTime()) {
       throw new ReindexRunning(`a reindex is running already (${held?.holder})`);
@@ -59,7 +61,7 @@ export async function takeReindex(database: Db, holder: string, onWait: () => vo
     await pause(LOOK_MS);
   }
 
-  const own = { _id: ID, holder };
+  const own = { _id: REINDEX, holder };
   const renewing = setInterval(
     () => void states.updateOne(own, [{ $set: { alive: '$$NOW' } }]).catch(() => {}),
     RENEW_MS,
@@ -68,18 +70,20 @@ export async function takeReindex(database: Db, holder: string, onWait: () => vo
   return {
     async read() {
       const stored = await states.findOne(own);
-      const { phase = 'begun', position, copied = 0, skipped = 0, heads = [] } = stored ?? {};
+      const { phase = 'begun', next, position, copied = 0, skipped = 0, heads = [] } = stored ?? {};
       return {
         phase,
+        next,
         position,
         copied,
         skipped,
         heads: new Map(heads.map(({ chain, height }) => [chain, height])),
       };
     },
-    async write({ phase, position, copied, skipped, heads }, writeConcern = { w: 1 }) {
+    async write({ phase, next, position, copied, skipped, heads }, writeConcern = { w: 1 }) {
       const fields = {
         phase,
+        ...(next !== undefined && { next }),
         ...(position !== undefined && { position }),
         copied,
         skipped,
@@ -90,7 +94,7 @@ export async function takeReindex(database: Db, holder: string, onWait: () => vo
       });
       if (matchedCount === 0) throw new ReindexRunning('the lease was lost: another reindex has taken over');
     },
-    finish: async () => void (await states.deleteOne(own)),
+    finish: async () => void (await states.deleteOne(own, { writeConcern: { w: 'majority' } })),
     async [Symbol.asyncDispose]() {
       clearInterval(renewing);
       await states.updateOne(own, { $set: { holder: null } });
@@ -102,10 +106,10 @@ export async function takeReindex(database: Db, holder: string, onWait: () => vo
 async function take(database: Db, holder: string): Promise<boolean> {
   const states = database.collection<Stored>(OPS_STATE, { writeConcern: { w: 'majority' } });
   const free = { $setOnInsert: { holder: null, alive: new Date(0) } };
-  await states.updateOne({ _id: ID }, free, { upsert: true });
+  await states.updateOne({ _id: REINDEX }, free, { upsert: true });
   const gone = { $dateSubtract: { startDate: '$$NOW', unit: 'millisecond', amount: LEASE_MS } };
   const { matchedCount } = await states.updateOne(
-    { _id: ID, $or: [{ holder: null }, { $expr: { $lt: ['$alive', gone] } }] },
+    { _id: REINDEX, $or: [{ holder: null }, { $expr: { $lt: ['$alive', gone] } }] },
     [{ $set: { holder: { $literal: holder }, alive: '$$NOW' } }],
   );
   return matchedCount === 1;

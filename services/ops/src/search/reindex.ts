@@ -1,18 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mongoLedger } from '@plant-store/audit/mongo/mongo-ledger';
-import { searchIndexes } from '@plant-store/contracts/indexes';
-import { PLANT_SEARCH, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
+import { PENDING_COMMITS, searchIndexes } from '@plant-store/contracts/indexes';
+import {
+  PLANT_SEARCH,
+  PLANT_SEARCH_NEXT,
+  PLANTS,
+  type PlantDocument,
+} from '@plant-store/contracts/plant-document';
 import { partialInsert } from '@plant-store/platform/mongo/mongo-failures';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
-import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
+import type { Collection, CollectionInfo, Db, MongoClient } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';
 
-/** The index being built; at the swap it is renamed to `plant_search`. */
-const NEXT_SEARCH = 'plant_search_next';
 /** Small, so that a create waits no longer for one of these writes than for another commit. */
 const PLANTS_AT_ONCE = 200;
-/** Blocks replayed before the swap, so that little is left for after it. */
+/** Blocks replayed before workers write to both indexes, so that little is left for that time. */
 const BLOCKS_LEFT_MAX = 20;
+/** Ids of pending plants read at once. */
+const PENDING_AT_ONCE = 10_000;
 const MAJORITY = { w: 'majority', journal: true, wtimeoutMS: 30_000 } as const;
 
 export type ReindexDeps = {
@@ -26,46 +31,53 @@ export type ReindexDeps = {
 };
 
 /**
- * Builds a new search index while the store runs, and swaps it with the old one in a single step.
+ * Builds a new search index while the store runs, and swaps it with the present one in a single step.
  *
- * Plants that are audited after the start are replayed from their blocks, before the swap and after it. At the swap, a
- * worker may have indexed plants in the old index alone and not audited them yet. Each of them is either still pending
- * when the pending plants are read after the swap, or its block was sealed before that read and is replayed. So none is
- * missed.
+ * At the swap the new index holds all that the present one holds:
+ * - Plants are copied in the order of their ids, and those that are audited after the start are replayed from their
+ *   blocks.
+ * - From the phase `joining` on, workers add each entry to the new index before they add it to the present one. A worker
+ *   that began a page of plants earlier does not. These plants were pending when the phase was stored, so each of them
+ *   either still is when the pending plants are read afterwards, or its block is replayed after that read.
  *
  * Every step may be repeated: after a crash, the next reindex continues from the last step that was stored.
  */
 export async function reindex(deps: ReindexDeps): Promise<{ plants: number; skipped: number }> {
-  const { client, database, store, signal } = deps;
-  return client.withSession({ causalConsistency: true }, async (session) => {
-    const next = database.collection<SearchEntry>(NEXT_SEARCH);
-    const state = await store.read();
-    if (state.phase === 'begun') {
-      await next.drop();
-      await createIndexes(next);
-      state.heads = await readHeads(database);
-      state.phase = 'copying';
-      await store.write(state);
-    }
-    if (state.phase === 'copying') {
-      await copyPlants(deps, next, state);
-      while ((await replayBlocks(deps, next, state)) > BLOCKS_LEFT_MAX) signal.throwIfAborted();
-      state.phase = 'swapping';
-      // Written with majority, which also confirms all earlier writes of the copy.
-      await store.write(state, MAJORITY);
-    }
-    if (state.phase === 'swapping') {
-      const isBuilt = (await database.listCollections({ name: NEXT_SEARCH }).toArray()).length > 0;
-      if (isBuilt) await next.rename(PLANT_SEARCH, { dropTarget: true, session });
-      state.phase = 'swapped';
-      await store.write(state, MAJORITY);
-    }
-    const search = database.collection<SearchEntry>(PLANT_SEARCH);
-    await indexPending(database, search, session);
-    await replayBlocks(deps, search, state);
-    await store.finish();
-    return { plants: state.copied, skipped: state.skipped };
-  });
+  const { database, store } = deps;
+  const next = database.collection<SearchEntry>(PLANT_SEARCH_NEXT, { readConcern: { level: 'majority' } });
+  const state = await store.read();
+  if (state.phase === 'begun' || state.next === undefined) {
+    await next.drop();
+    await createIndexes(next);
+    state.next = await collectionUuid(database, PLANT_SEARCH_NEXT);
+    state.heads = await readHeads(database);
+    state.phase = 'copying';
+    await store.write(state, MAJORITY);
+  }
+  if (state.phase === 'copying') {
+    await copyPlants(deps, next, state);
+    await catchUp(deps, next, state);
+    state.phase = 'joining';
+    await store.write(state, MAJORITY);
+  }
+  if (state.phase === 'joining') {
+    await addPending(deps, next);
+    await replayBlocks(deps, next, state);
+    state.phase = 'swapping';
+    await store.write(state, MAJORITY);
+  }
+  // After a crash, a worker may have made the collection anew by a late write. It is renamed only if it is the built one.
+  const isBuilt = state.next === (await collectionUuid(database, PLANT_SEARCH_NEXT));
+  if (isBuilt) await next.rename(PLANT_SEARCH, { dropTarget: true });
+  await store.finish();
+  await next.drop();
+  return { plants: state.copied, skipped: state.skipped };
+}
+
+/** Undefined when there is no such collection. */
+async function collectionUuid(database: Db, name: string): Promise<string | undefined> {
+  const [collection] = await database.listCollections<CollectionInfo>({ name }).toArray();
+  return collection?.info?.uuid?.toString('hex');
 }
 
 async function createIndexes(next: Collection<SearchEntry>): Promise<void> {
@@ -78,7 +90,7 @@ async function copyPlants(
   next: Collection<SearchEntry>,
   state: ReindexState,
 ): Promise<void> {
-  const { database, store, plantsPerSecond, signal, onProgress } = deps;
+  const { database, store, onProgress } = deps;
   const plants = database.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
   const total = await plants.estimatedDocumentCount();
   for (;;) {
@@ -92,73 +104,108 @@ async function copyPlants(
       })
       .toArray();
     if (page.length === 0) return;
-    // A pending plant is left out: a worker indexes it, and it is replayed from its block.
-    const processed = page.filter(({ pending }) => pending === undefined);
-    const added = await addEntries(next, processed);
-    state.skipped += processed.length - added;
+    // Pending plants too: one that is processed once more (reconcile --fix) may have its block from before the start.
+    const wanted = page.filter(({ pending }) => pending !== 'quarantined');
+    const added = await addEntries(next, wanted);
+    state.skipped += wanted.length - added;
     state.copied += added;
     state.position = page.at(-1)?._id;
     await store.write(state);
     onProgress('copying', Math.min(state.copied, total), total);
-    const tookMs = performance.now() - started;
-    await pause(Math.max((page.length / plantsPerSecond) * 1_000 - tookMs, tookMs), undefined, { signal });
+    await rest(deps, page.length, started);
   }
 }
 
-/** @returns how many blocks were replayed */
+/** Replays blocks until few are left, or until workers seal more of them in the same time. */
+async function catchUp(deps: ReindexDeps, next: Collection<SearchEntry>, state: ReindexState): Promise<void> {
+  let before = Number.POSITIVE_INFINITY;
+  for (;;) {
+    const replayed = await replayBlocks(deps, next, state);
+    if (replayed <= BLOCKS_LEFT_MAX || replayed >= before) return;
+    before = replayed;
+  }
+}
+
+/** Replays the blocks that are sealed by now. @returns how many */
 async function replayBlocks(
-  { database, store, signal, onProgress }: ReindexDeps,
-  search: Collection<SearchEntry>,
+  deps: ReindexDeps,
+  next: Collection<SearchEntry>,
   state: ReindexState,
 ): Promise<number> {
+  const { database, store, onProgress } = deps;
   const ledger = mongoLedger(database);
-  const plants = database.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
+  const heads = await readHeads(database);
+  const total = await ledger.count(state.heads);
   let replayed = 0;
-  for (const chain of await ledger.chains()) {
-    for await (const block of ledger.blocks(chain, state.heads.get(chain) ?? 0)) {
-      signal.throwIfAborted();
-      const ids = (block['entries'] as { plant?: bigint }[]).map(({ plant }) => plant).filter(isDefined);
-      const documents = await plants.find({ _id: { $in: ids } }, { enableUtf8Validation: false }).toArray();
-      await addEntries(search, documents, MAJORITY);
-      state.heads.set(chain, block['height']);
-      replayed++;
-      onProgress('replaying', replayed, replayed);
+  for (const [chain, upTo] of heads) {
+    for await (const { height, plants } of ledger.creations(chain, state.heads.get(chain) ?? 0, upTo)) {
+      await addMissing(deps, next, plants);
+      state.heads.set(chain, height);
+      await store.write(state);
+      onProgress('replaying', ++replayed, Math.max(total, replayed));
     }
-    await store.write(state);
   }
   return replayed;
 }
 
-/** Read after the swap, in its session: a plant indexed in the old index alone is still pending then, or audited. */
-async function indexPending(
-  database: Db,
-  search: Collection<SearchEntry>,
-  session: ClientSession,
-): Promise<void> {
-  const pending = database
-    .collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } })
-    .find({ pending: true }, { session, batchSize: PLANTS_AT_ONCE, enableUtf8Validation: false });
-  let page: PlantDocument[] = [];
-  for await (const plant of pending) {
-    page.push(plant);
-    if (page.length < PLANTS_AT_ONCE) continue;
-    await addEntries(search, page, MAJORITY);
-    page = [];
+/** Adds the plants that are pending. */
+async function addPending(deps: ReindexDeps, next: Collection<SearchEntry>): Promise<void> {
+  const plants = deps.database.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
+  const pending = plants.find(
+    { pending: true },
+    // The planner does not choose a partial index for a query without a condition on its key.
+    { hint: PENDING_COMMITS, projection: { _id: 1 }, batchSize: PENDING_AT_ONCE },
+  );
+  let added = 0;
+  while (await pending.hasNext()) {
+    const page = pending.readBufferedDocuments().map(({ _id }) => _id);
+    await addMissing(deps, next, page);
+    added += page.length;
+    deps.onProgress('pending', added, added);
   }
-  await addEntries(search, page, MAJORITY);
 }
 
-/** Existing entries are kept: they are equal. @returns how many plants have an entry now */
-async function addEntries(
-  search: Collection<SearchEntry>,
-  plants: readonly PlantDocument[],
-  writeConcern: { w: number | 'majority' } = { w: 1 },
-): Promise<number> {
+/** Adds those of the plants that the index lacks: an insert of entries that exist costs the database much more. */
+async function addMissing(
+  deps: ReindexDeps,
+  next: Collection<SearchEntry>,
+  ids: readonly bigint[],
+): Promise<void> {
+  const plants = deps.database.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
+  for (let start = 0; start < ids.length; start += PLANTS_AT_ONCE) {
+    const started = performance.now();
+    const some = ids.slice(start, start + PLANTS_AT_ONCE);
+    const present = await next.find({ _id: { $in: some } }, { projection: { _id: 1 } }).toArray();
+    const missing = new Set(some).difference(new Set(present.map(({ _id }) => _id)));
+    if (missing.size > 0) {
+      const filter = { _id: { $in: [...missing] } };
+      await addEntries(next, await plants.find(filter, { enableUtf8Validation: false }).toArray());
+    }
+    await rest(deps, missing.size, started);
+  }
+}
+
+/** Pauses after a page: as long as its plants take at the rate, and never shorter than the page took. */
+async function rest(
+  { plantsPerSecond, signal }: ReindexDeps,
+  plants: number,
+  started: number,
+): Promise<void> {
+  const tookMs = performance.now() - started;
+  await pause(Math.max((plants / plantsPerSecond) * 1_000 - tookMs, tookMs), undefined, { signal });
+}
+
+/**
+ * Existing entries are kept: they are equal. The entries wait for a majority: with less, a failover between two pages
+ * would lose the first one, and nothing would say so.
+ * @returns how many plants have an entry now
+ */
+async function addEntries(next: Collection<SearchEntry>, plants: readonly PlantDocument[]): Promise<number> {
   const now = new Date();
   const entries = plants.map((plant) => entryOf(plant, now)).filter(isDefined);
   if (entries.length === 0) return 0;
   try {
-    await search.insertMany(entries, { ordered: false, writeConcern });
+    await next.insertMany(entries, { ordered: false, writeConcern: MAJORITY });
     return entries.length;
   } catch (error) {
     return entries.length - partialInsert(error).rejected.length;
