@@ -23,6 +23,7 @@ type BlockPlace = [time: number, block: string, seen: number];
 
 const READ_BLOCKS_MIN = 4;
 const READ_BLOCKS_MAX = 256;
+/** Search entries looked up at once when some of them may fail the other conditions. */
 const LOOKED_UP_AT_ONCE = 500;
 
 /**
@@ -36,6 +37,8 @@ export async function searchProvenance(
   { plantsMax, after, msLeft }: { plantsMax: number; after: unknown; msLeft: () => number },
 ): Promise<Answer<BlockPlace>> {
   const conditions = conditionsOf(question);
+  const isFiltered = conditions.length > 0 || [question.id, question.since, question.until].some(isDefined);
+  const lookedUpAtOnce = isFiltered ? LOOKED_UP_AT_ONCE : Math.min(plantsMax + 1, LOOKED_UP_AT_ONCE);
   const plants: Answer['plants'] = [];
   let place = after as BlockPlace | undefined;
   const next = () => (place === undefined ? {} : { next: place });
@@ -48,8 +51,8 @@ export async function searchProvenance(
       const from = blocks.findIndex(({ time, block }) => !isBefore(time, block, place));
       for (const { time, block, ids } of from < 0 ? [] : blocks.slice(from)) {
         const seen = block === place?.[1] ? place[2] : 0;
-        for (let start = seen; start < ids.length; start += LOOKED_UP_AT_ONCE) {
-          const some = ids.slice(start, start + LOOKED_UP_AT_ONCE);
+        for (let start = seen; start < ids.length; start += lookedUpAtOnce) {
+          const some = ids.slice(start, start + lookedUpAtOnce);
           const entries = new Map((await index.byIds(some, msLeft())).map((entry) => [entry._id, entry]));
           for (const [offset, id] of some.entries()) {
             const entry = entries.get(id);
@@ -67,6 +70,10 @@ export async function searchProvenance(
     if (!(error instanceof SearchTimeout)) throw error;
   }
   return { plants, ...next(), timedOut: true };
+}
+
+function isDefined(value: unknown): boolean {
+  return value !== undefined;
 }
 
 function isBefore(time: Date, block: string, place: BlockPlace | undefined): boolean {
