@@ -103,6 +103,21 @@ test('a page stays where it was while newer plants arrive, and is refused for an
   await search.deleteOne({ _id: 100n });
   await expect(searchPlants(indexes, { text: 'oak' }, { after })).rejects.toThrow(QuestionError);
   await expect(searchPlants(indexes, { text: 'rose' }, { after: 'x' })).rejects.toThrow(QuestionError);
+  await expect(searchPlants(indexes, { subject: 'client-1' }, { after })).rejects.toThrow(QuestionError);
+});
+
+test.each([
+  [[]],
+  [[0]],
+  [[0, 'w:rose', 'x', '1']],
+  [[0, 'w:rose', 0, 'x']],
+  [[0, 'w:rose', 1e300, '1']],
+  [['x', 'y', 0]],
+])('a page of other parts, %j, is refused', async (parts) => {
+  const after = Buffer.from(JSON.stringify(parts)).toString('base64url');
+  for (const question of [{ text: 'rose' }, { subject: 'client-1' }]) {
+    await expect(searchPlants(indexes, question, { after })).rejects.toThrow(QuestionError);
+  }
 });
 
 test('what takes longer than it may says so, and the next page goes on where it ended', async () => {
@@ -127,7 +142,9 @@ test('what takes longer than it may says so, and the next page goes on where it 
   const second = await searchPlants({ index: slow, audited }, question, { after: first.next as string });
   expect(second).toMatchObject({ plants: [{ id: 1_300n }], timedOut: false });
   expect(second.next).toBeUndefined();
-  expect(await searchPlants(indexes, question, { msMax: 0 })).toMatchObject({ plants: [], timedOut: true });
+  for (const asked of [question, { text: 'alder' }, { id: 1_300n }, { subject: 'client-3' }]) {
+    expect(await searchPlants(indexes, asked, { msMax: 0 })).toMatchObject({ plants: [], timedOut: true });
+  }
 });
 
 test('the beginning of a word in a time is found without reading what is newer or older', async () => {

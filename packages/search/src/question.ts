@@ -25,6 +25,9 @@ export class QuestionError extends Error {
   override readonly name = 'QuestionError';
 }
 
+/** A page of an answer is asked for that another question's answer named. */
+export const OTHER_QUESTION = 'this page belongs to another question: ask for the first one';
+
 /** A term, or every term that begins with it. */
 export type Condition = { term: string; prefix: boolean };
 

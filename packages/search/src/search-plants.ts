@@ -1,5 +1,4 @@
-import type { Answer } from './answer.ts';
-import { foundPlant } from './answer.ts';
+import { type Answer, foundPlant, SearchTimeout } from './answer.ts';
 import {
   answers,
   checkQuestion,
@@ -39,9 +38,18 @@ export async function searchPlants(
   }
   if (question.id === undefined) return withText(await searchTerms(indexes.index, question, page));
 
-  const found = await indexes.index.byIds([question.id], msMax);
-  const plants = found.filter((entry) => answers(entry, conditionsOf(question), question)).map(foundPlant);
-  return { plants, timedOut: false };
+  return searchId(indexes.index, question.id, question, msMax);
+}
+
+async function searchId(index: TermIndex, id: bigint, question: Question, msMax: number): Promise<Answer> {
+  try {
+    const found = await index.byIds([id], msMax);
+    const plants = found.filter((entry) => answers(entry, conditionsOf(question), question)).map(foundPlant);
+    return { plants, timedOut: false };
+  } catch (error) {
+    if (error instanceof SearchTimeout) return { plants: [], timedOut: true };
+    throw error;
+  }
 }
 
 /** Encodes the place of the next page as opaque text. */

@@ -1,5 +1,12 @@
 import { type Answer, foundPlant, SearchTimeout } from './answer.ts';
-import { answers, conditionsOf, type Provenance, type Question } from './question.ts';
+import {
+  answers,
+  conditionsOf,
+  OTHER_QUESTION,
+  type Provenance,
+  type Question,
+  QuestionError,
+} from './question.ts';
 import type { TermIndex } from './search-terms.ts';
 
 /** The creations of one audit block that a question asks for. */
@@ -40,7 +47,7 @@ export async function searchProvenance(
   const isFiltered = conditions.length > 0 || [question.id, question.since, question.until].some(isDefined);
   const lookedUpAtOnce = isFiltered ? LOOKED_UP_AT_ONCE : Math.min(plantsMax + 1, LOOKED_UP_AT_ONCE);
   const plants: Answer['plants'] = [];
-  let place = after as BlockPlace | undefined;
+  let place = after === undefined ? undefined : readPlace(after);
   const next = () => (place === undefined ? {} : { next: place });
   let blocksMax = READ_BLOCKS_MIN;
   try {
@@ -70,6 +77,14 @@ export async function searchProvenance(
     if (!(error instanceof SearchTimeout)) throw error;
   }
   return { plants, ...next(), timedOut: true };
+}
+
+function readPlace(place: unknown): BlockPlace {
+  const [time, block, seen, ...rest] = place as Partial<BlockPlace>;
+  const isTime = typeof time === 'number' && !Number.isNaN(new Date(time).getTime());
+  const isPlace = isTime && typeof block === 'string' && Number.isSafeInteger(seen) && rest.length === 0;
+  if (!isPlace) throw new QuestionError(OTHER_QUESTION);
+  return place as BlockPlace;
 }
 
 function isDefined(value: unknown): boolean {

@@ -1,6 +1,14 @@
 import type { Answer } from './answer.ts';
 import { foundPlant, SearchTimeout } from './answer.ts';
-import { answers, type Condition, conditionsOf, meets, type Question, QuestionError } from './question.ts';
+import {
+  answers,
+  type Condition,
+  conditionsOf,
+  meets,
+  OTHER_QUESTION,
+  type Question,
+  QuestionError,
+} from './question.ts';
 import type { SearchEntry } from './search-entry.ts';
 
 /** A place in the index of terms: by term, then the newest first, then by id. */
@@ -140,15 +148,21 @@ function byBytes(a: string, b: string): number {
 /** The condition whose stretch is read, and the last entry seen there. */
 type TermPlace = [chosen: number, term: string, created: number, id: string];
 
+function isTermPlace(place: unknown): place is TermPlace {
+  const [chosen, term, created, id, ...rest] = place as Partial<TermPlace>;
+  const isTime = typeof created === 'number' && !Number.isNaN(new Date(created).getTime());
+  const isId = typeof id === 'string' && /^-?\d{1,19}$/.test(id);
+  return typeof chosen === 'number' && typeof term === 'string' && isTime && isId && rest.length === 0;
+}
+
 function placeOf(chosen: number, { term, created, id }: Position): TermPlace {
   return [chosen, term, created.getTime(), id.toString()];
 }
 
 function readPlace(place: unknown, conditions: readonly Condition[]): { chosen: number; seen: Position } {
-  const [chosen, term, created, id] = place as TermPlace;
+  if (!isTermPlace(place)) throw new QuestionError(OTHER_QUESTION);
+  const [chosen, term, created, id] = place;
   const condition = conditions[chosen];
-  if (condition === undefined || !meets(term, condition)) {
-    throw new QuestionError('this page belongs to another question: ask for the first one');
-  }
+  if (condition === undefined || !meets(term, condition)) throw new QuestionError(OTHER_QUESTION);
   return { chosen, seen: { term, created: new Date(created), id: BigInt(id) } };
 }

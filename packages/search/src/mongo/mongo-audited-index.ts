@@ -24,7 +24,7 @@ export function mongoAuditedIndex(database: Db): AuditedIndex {
       const isAsked = asked.map(({ path, value }) => ({
         $eq: [`$$entry.${path.slice('entries.'.length)}`, { $literal: value }],
       }));
-      return inTime(() =>
+      return inTime(msMax, () =>
         blocks
           .aggregate<{ block: string; time: Date; ids: bigint[] }>(
             [

@@ -21,7 +21,7 @@ export function mongoTermIndex(database: Db): TermIndex {
 
   return {
     read: (stretch, from, entriesMax, msMax) =>
-      inTime(() =>
+      inTime(msMax, () =>
         search
           .find({}, { maxTimeMS: msMax, limit: entriesMax, batchSize: entriesMax })
           .hint(TERMS_INDEX)
@@ -33,13 +33,13 @@ export function mongoTermIndex(database: Db): TermIndex {
       if (!stretch.prefix) {
         const query = { terms: stretch.term, ...timeOf(stretch) };
         const bounded = { limit: countMax, hint: TERMS_INDEX, maxTimeMS: msMax };
-        return (await inTime(() => database.command({ count: PLANT_SEARCH, query, ...bounded })))[
+        return (await inTime(msMax, () => database.command({ count: PLANT_SEARCH, query, ...bounded })))[
           'n'
         ] as number;
       }
       // The index alone holds this field, so no document is read. `count` cannot take the bounds of a prefix.
       const prefixMax = Math.min(countMax, PREFIX_COUNT_MAX);
-      const counted = await inTime(() =>
+      const counted = await inTime(msMax, () =>
         search
           .find({}, { projection: { _id: 1 }, maxTimeMS: msMax, limit: prefixMax, batchSize: prefixMax })
           .hint(TERMS_INDEX)
@@ -50,7 +50,7 @@ export function mongoTermIndex(database: Db): TermIndex {
       return counted.length;
     },
     byIds: (ids, msMax) =>
-      inTime(() => search.find({ _id: { $in: [...ids] } }, { maxTimeMS: msMax }).toArray()),
+      inTime(msMax, () => search.find({ _id: { $in: [...ids] } }, { maxTimeMS: msMax }).toArray()),
   };
 }
 
