@@ -8,8 +8,8 @@ import type { AnchoredHead } from '../verification/verify-chain.ts';
 
 /** Blocks fetched at once: some megabytes. */
 const BLOCKS_AT_ONCE = 50;
-/** Blocks whose plants are fetched at once: few, so that a slow reader does not lose its cursor. */
-const CREATIONS_AT_ONCE = 10;
+/** Blocks whose plants are fetched at once. */
+const CREATIONS_AT_ONCE = 20;
 /** Timeout of one operation. A timeout for a whole stream would cut off long ones. */
 const OPERATION_MS_MAX = 30_000;
 

@@ -138,11 +138,17 @@ async function replayBlocks(
   const total = await ledger.count(state.heads);
   let replayed = 0;
   for (const [chain, upTo] of heads) {
+    // Small blocks are replayed together.
+    let page: bigint[] = [];
     for await (const { height, plants } of ledger.creations(chain, state.heads.get(chain) ?? 0, upTo)) {
-      await addMissing(deps, next, plants);
+      page.push(...plants);
+      replayed++;
+      if (page.length < PLANTS_AT_ONCE && height < upTo) continue;
+      await addMissing(deps, next, page);
+      page = [];
       state.heads.set(chain, height);
       await store.write(state);
-      onProgress('replaying', ++replayed, Math.max(total, replayed));
+      onProgress('replaying', replayed, Math.max(total, replayed));
     }
   }
   return replayed;
