@@ -43,8 +43,9 @@ export const accounts: Readonly<Record<string, Privileges>> = {
   // sets the pending flags of plants that have to be processed again; what it does is written to the audit log.
   'plantstore-commands': {
     [PLANTS]: ['find', 'update'],
-    [PLANT_SEARCH]: ['find', 'insert', 'dropCollection', 'renameCollectionSameDB'],
-    [PLANT_SEARCH_NEXT]: ['find', 'insert', 'createIndex', 'dropCollection', 'renameCollectionSameDB'],
+    // A rename needs these on both. The right to rename would hold for all collections of the database.
+    [PLANT_SEARCH]: ['find', 'insert', 'createIndex', 'dropCollection'],
+    [PLANT_SEARCH_NEXT]: ['find', 'insert', 'createIndex', 'dropCollection'],
     [OPS_STATE]: ['find', 'insert', 'update', 'remove'],
     [AUDIT_BLOCKS]: ['find', 'insert'],
     [AUDIT_ANCHORS]: ['find'],
