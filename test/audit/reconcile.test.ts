@@ -17,7 +17,7 @@ async function compare(since?: Date): Promise<string[]> {
   const found: Difference[] = [];
   await reconcile(database, {
     ...(since && { since }),
-    onDifference: (difference) => found.push(difference),
+    onDifference: (difference) => void found.push(difference),
     onProgress: () => {},
   });
   return found.map(({ kind, plant }) => `${plant} ${kind}`).toSorted();

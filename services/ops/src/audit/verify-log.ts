@@ -118,7 +118,7 @@ async function shippedHeads(
 ): Promise<ShippedHead[]> {
   const heads: ShippedHead[] = [];
   const told = new Set<string>();
-  for await (const { anchor, stored } of withStored(ledger, shipped ?? [], from)) {
+  for await (const { anchor, stored } of withStored(ledger, shipped, from)) {
     const { sequence } = anchor;
     // A line comes twice after a crash.
     if (told.has(anchorHash(anchor))) continue;
@@ -146,11 +146,11 @@ async function shippedHeads(
 /** Each shipped anchor from a sequence number on, with the stored one of its number. */
 async function* withStored(
   ledger: Ledger,
-  shipped: AsyncIterable<Anchor>,
+  shipped: AsyncIterable<Anchor> | undefined,
   from: number,
 ): AsyncIterable<{ anchor: Anchor; stored: Anchor | undefined }> {
   let some: Anchor[] = [];
-  for await (const anchor of shipped) {
+  for await (const anchor of shipped ?? []) {
     if (anchor.sequence < from) continue;
     some.push(anchor);
     if (some.length < ANCHORS_AT_ONCE) continue;
