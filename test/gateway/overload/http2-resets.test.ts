@@ -41,8 +41,10 @@ describe.skipIf(!bounded)('a client that opens and resets streams without end (C
     create.resume();
     await once(create, 'close');
     orderly.destroy();
-    const lines = await gateway.accessLog((lines) => lines.some(({ status }) => status === 200));
+    // Each worker process of nginx buffers its lines, so those of the abusive connection may be written later.
+    const lines = await gateway.accessLog((lines) => lines.length > REQUESTS_MAX);
     expect(lines).toHaveLength(REQUESTS_MAX + 1);
+    expect(lines.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });
 
