@@ -8,6 +8,9 @@ export type PendingPlants = {
   clear: (plants: readonly PlantDocument[]) => Promise<void>;
 };
 
+/** The reason of a job that failed because of poison plants begins so. */
+export const POISONED = 'cannot be processed and stay pending: ';
+
 /** A plant that no retry can process: it stays pending, and operators see it. */
 export type PoisonPlant = {
   plant: string;

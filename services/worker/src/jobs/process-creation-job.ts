@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PendingCommit } from '@plant-store/contracts/creation-job';
 import type { CommitBatches } from './commit-batches.ts';
-import type { PoisonPlant } from './pending-plants.ts';
+import { POISONED, type PoisonPlant } from './pending-plants.ts';
 
 /** Pauses between tries while the database is away: they grow to a maximum that still meets L2 when it is back. */
 const PAUSE_MS = 250;
@@ -69,7 +69,7 @@ function reasonOf(poison: readonly PoisonPlant[], errors: readonly unknown[]): s
   const causes = errors.map((error) => (error instanceof Error ? error.message : String(error)));
   if (poison.length === 0) return listed(causes);
   const plants = poison.map(({ plant, reason }) => `plant ${plant}: ${reason}`);
-  return `cannot be processed and stay pending: ${listed([...plants, ...causes])}`;
+  return `${POISONED}${listed([...plants, ...causes])}`;
 }
 
 function listed(reasons: readonly string[]): string {

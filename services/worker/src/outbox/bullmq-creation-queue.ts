@@ -10,7 +10,11 @@ import { lazyQueue } from '@plant-store/platform/redis/lazy-queue';
 import { readQueueStatus } from '@plant-store/platform/redis/queue-status';
 import { ErrorCode } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { POISONED } from '../jobs/pending-plants.ts';
 import type { CreationQueue } from './creation-queue.ts';
+
+/** BullMQ's reason for a job whose workers died or hung too often. */
+const STALLED = 'job stalled more than allowable limit';
 
 /** Keys that a scan for orphaned jobs looks at in one step. */
 const SCANNED_AT_ONCE = 1_000;
@@ -95,9 +99,15 @@ export function bullmqCreationQueue(
     async attempts(jobIds) {
       const bullmq = await queue();
       const read = redis.pipeline();
-      for (const id of jobIds) read.hget(bullmq.toKey(id), 'atm');
+      for (const id of jobIds) read.hmget(bullmq.toKey(id), 'atm', 'failedReason');
       const replies = (await read.exec()) ?? [];
-      return jobIds.map((_, index) => Number(replies[index]?.[1] ?? 0));
+      return jobIds.map((_, index) => {
+        const [made, reason] = (replies[index]?.[1] ?? []) as (string | null)[];
+        return {
+          made: Number(made ?? 0),
+          failsByItself: reason?.startsWith(POISONED) === true || reason === STALLED,
+        };
+      });
     },
 
     async retry(jobId) {

@@ -19,8 +19,8 @@ export type CreationQueue = {
   publish: (jobs: readonly (readonly PendingCommit[])[]) => Promise<void>;
   /** A page of the failed jobs, in the order in which they failed. */
   failed: (start: number, jobsMax: number) => Promise<FailedJob[]>;
-  /** How often each of these jobs has been attempted. */
-  attempts: (jobIds: readonly string[]) => Promise<number[]>;
+  /** What is known of each of these failed jobs. */
+  attempts: (jobIds: readonly string[]) => Promise<Attempts[]>;
   /** The outcome of retrying a failed job. */
   retry: (jobId: string) => Promise<Retry>;
   /** Drops all waiting jobs: their commits are pending in the database, and published again later. */
@@ -29,6 +29,13 @@ export type CreationQueue = {
 
 /** @property failedAt tells one failure of a job from the next; by a worker's clock, so not used to calculate times */
 type FailedJob = { id: string; failedAt: string };
+
+/**
+ * @property made how often the job has been attempted
+ * @property failsByItself its plants cannot be processed, or its workers do not survive it: what else happens in the
+ * system does not change that
+ */
+type Attempts = { made: number; failsByItself: boolean };
 
 type Retry =
   | 'retried'

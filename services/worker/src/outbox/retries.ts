@@ -4,15 +4,17 @@ import type { CreationQueue } from './creation-queue.ts';
 const LISTED_MAX = 5_000;
 /** Jobs retried in a sweep. */
 const RETRIES_MAX = 500;
-/** The longest pause: a job that has failed about ten times will probably fail again. */
+/** The longest pause of a job that fails by itself: after about ten failures it will probably fail again. */
 const PAUSE_MS_MAX = 600_000;
+/** The longest pause of any other: what failed it may have ended, and 60 s later all plants must be processed (E1). */
+const OTHERS_PAUSE_MS_MAX = 30_000;
 
 type Failure = { failedAt: string; retryAt: number; pass: number };
 
 /**
  * Retries every failed creation job, also one without pending plants: it then completes, and nothing else would remove
- * it. The first retry is soon; then the pauses double up to ten minutes, so that a plant that can never be processed
- * costs little. Redis stores the number of attempts, so a restart does not reset it; the pauses are measured by this
+ * it. The first retry is soon; then the pauses double, up to ten minutes for a job that fails by itself, so that a plant
+ * that can never be processed costs little. Redis stores the number of attempts, so a restart does not reset it; the pauses are measured by this
  * process' clock.
  */
 export function createRetries(
@@ -30,7 +32,9 @@ export function createRetries(
     const failedAgain = page.filter(({ id, failedAt }) => failures.get(id)?.failedAt !== failedAt);
     const attempts = failedAgain.length === 0 ? [] : await queue.attempts(failedAgain.map(({ id }) => id));
     for (const [index, { id, failedAt }] of failedAgain.entries()) {
-      const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(0, (attempts[index] ?? 1) - 1), PAUSE_MS_MAX);
+      const { made, failsByItself } = attempts[index] ?? { made: 1, failsByItself: false };
+      const pauseMsMax = failsByItself ? PAUSE_MS_MAX : OTHERS_PAUSE_MS_MAX;
+      const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(0, made - 1), pauseMsMax);
       failures.set(id, { failedAt, retryAt: now() + pauseMs, pass });
     }
     for (const { id } of page) (failures.get(id) as Failure).pass = pass;
