@@ -52,7 +52,8 @@ const folder = mkdtempSync(join(tmpdir(), 'plant-store-faults-'));
 process.env['TMPDIR'] = folder;
 process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endProcessesOf(folder).finally(() => process.exit(130)));
+  // Not once: a library that ends its children at a signal repeats the signal when nobody else listens to it.
+  process.on(signal, () => void endProcessesOf(folder).finally(() => process.exit(130)));
 }
 
 try {

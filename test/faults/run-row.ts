@@ -220,7 +220,7 @@ function checkNoFailedAttempt(history: History): Violation[] {
   );
   if (failed.length === 0) return [];
   const found = `${failed.length} creates failed at least once, where none was to fail`;
-  return [{ invariant: 'L5', found, history: failed.slice(0, 3) }];
+  return [{ invariant: 'row', found, history: failed.slice(0, 3) }];
 }
 
 function verdictOf(violations: readonly Violation[], broken: unknown): Pick<RowResult, 'verdict' | 'reason'> {

@@ -27,7 +27,10 @@ export async function stopFailing(member: Member): Promise<void> {
   await member.admin({ configureFailPoint: 'failCommand', mode: 'off' });
 }
 
-/** The secondaries take nothing more from the primary: it stays primary, and has writes that no other member has. */
+/**
+ * The secondaries take nothing more from the primary: it has writes that no other member has. After about a second they
+ * elect another, because what they take is also how they know that it lives.
+ */
 export async function stopReplication(members: readonly Member[]): Promise<void> {
   for (const member of members)
     await member.admin({ configureFailPoint: 'stopReplProducer', mode: 'alwaysOn' });
@@ -35,6 +38,12 @@ export async function stopReplication(members: readonly Member[]): Promise<void>
 
 export async function resumeReplication(members: readonly Member[]): Promise<void> {
   for (const member of members) await member.admin({ configureFailPoint: 'stopReplProducer', mode: 'off' });
+}
+
+/** The secondaries take everything and write none of it, for as long as they live: no election, and no majority. */
+export async function stopApplying(members: readonly Member[]): Promise<void> {
+  for (const member of members)
+    await member.admin({ configureFailPoint: 'rsSyncApplyStop', mode: 'alwaysOn' });
 }
 
 export async function roles({

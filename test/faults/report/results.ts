@@ -46,7 +46,7 @@ export type Results = {
 
 /** BSON's and JSON's int64: exact, as text. */
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? String(each) : each), 1);
+  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? String(each) : each));
 }
 
 /** Those of a later run replace those of the same row and seed. */
