@@ -1,16 +1,14 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { installedChromium, startChromium } from './chromium.ts';
+import { openPage, overflow, reads, signIn } from './console-browser.ts';
 import { openQueue } from './creation-queue.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 
 const database = testDatabase();
 const redis = testQueue();
-
-/** Any step a person would wait for. */
-const STEP_MS_MAX = 8_000;
 
 /** What the board of an operator offers for failed jobs. */
 const boardActions = ['Retry all', 'Clean all'];
@@ -35,13 +33,12 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
     const job = await queue.failedJob('1'.repeat(24));
     await using visit = await opened();
     const { page, complaints } = visit;
-    await page.goto(ops.url);
-    await signIn(page, operator);
-    await text(page, 'h1', 'No worker is connected');
-    await text(page, '[data-fact=failed] [data-text]', '1');
+    await signIn(page, ops, operator);
+    await reads(page, 'h1', 'No worker is connected');
+    await reads(page, '[data-fact=failed] [data-text]', '1');
 
     await queue.queue.add('plants.created', { version: 1, commit: '2'.repeat(24), plants: 1 });
-    await text(page, '[data-fact=waiting] [data-text]', '1');
+    await reads(page, '[data-fact=waiting] [data-text]', '1');
     await waitFor(async () => (await page.locator('[data-freshness]').innerText()).startsWith('Live'), {
       withinMs: 5_000,
       what: 'the page is live',
@@ -75,8 +72,7 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
     await queue.failedJob('3'.repeat(24));
     await using visit = await opened({ colorScheme: 'dark' });
     const { page, complaints } = visit;
-    await page.goto(ops.url);
-    await signIn(page, viewer);
+    await signIn(page, ops, viewer);
     await page.goto(`${ops.url}/queue?status=failed`);
     await page.getByText('no such shelf').first().waitFor();
     expect(await page.getByText('read only').count()).toBe(1);
@@ -106,70 +102,31 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
     const { page } = visit;
     await page.goto(ops.url);
     expect(await overflow(page)).toBe(0);
-    await signIn(page, operator);
+    await signIn(page, ops, operator);
     expect(await overflow(page)).toBe(0);
   });
 
   test('without scripts the status still tells', async () => {
     await using visit = await opened({ javaScriptEnabled: false });
     const { page } = visit;
-    await page.goto(ops.url);
-    await signIn(page, viewer);
+    await signIn(page, ops, viewer);
     expect(await page.locator('h1').innerText()).toBe('No worker is connected');
   });
 
-  test('a page left open tells when the console is gone, and goes to the sign-in page once the session is', async () => {
+  test('a page left open tells when the console is gone, and goes to the sign-in page once another tab signs out', async () => {
     await using visit = await opened();
     const { page, context } = visit;
-    await page.goto(ops.url);
-    await signIn(page, viewer);
-    await context.setOffline(true);
-    await text(page, 'h1', 'The console does not answer');
+    await signIn(page, ops, viewer);
+    process.kill(ops.pid, 'SIGSTOP');
+    await reads(page, 'h1', 'The console does not answer');
     expect(await page.locator('[data-verdict]').getAttribute('data-level')).toBe('bad');
-    await context.setOffline(false);
-    await text(page, 'h1', 'No worker is connected');
-    await context.clearCookies();
+    process.kill(ops.pid, 'SIGCONT');
+    await reads(page, 'h1', 'No worker is connected');
+    const otherTab = await context.newPage();
+    await otherTab.goto(ops.url);
+    await otherTab.click('text=Sign out');
     await page.waitForURL('**/sign-in');
   });
 });
 
-type Opened = AsyncDisposable & {
-  context: BrowserContext;
-  page: Page;
-  /** What the browser complained about: errors, policy violations, requests that failed or left the console. */
-  complaints: string[];
-};
-
-async function opened(options: Parameters<Browser['newContext']>[0] = {}): Promise<Opened> {
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  page.setDefaultTimeout(STEP_MS_MAX);
-  const complaints: string[] = [];
-  page.on('console', (line) => {
-    if (line.type() === 'error') complaints.push(line.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(`${ops.url}/`) && !request.url().startsWith('data:'))
-      complaints.push(request.url());
-  });
-  return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
-}
-
-async function signIn(page: Page, { name, password }: { name: string; password: string }): Promise<void> {
-  await page.fill('[name=name]', name);
-  await page.fill('[name=password]', password);
-  await page.click('button');
-  await page.waitForURL(`${ops.url}/`);
-}
-
-async function text(page: Page, selector: string, expected: string): Promise<void> {
-  await waitFor(async () => (await page.locator(selector).innerText()) === expected, {
-    withinMs: STEP_MS_MAX,
-    what: `${selector} reads ${expected}`,
-  });
-}
-
-function overflow(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-}
+const opened = (options: Parameters<Browser['newContext']>[0] = {}) => openPage(browser, ops, options);

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ApiReport } from '@plant-store/contracts/process-report';
 import { createBatcher } from '@plant-store/platform/concurrency/batcher';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
 import { startInternalListener } from '@plant-store/platform/process/internal-listener';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { createRegistry } from '@plant-store/platform/process/metrics';
+import { VERSION } from '@plant-store/platform/process/version';
+import { publishHeartbeats } from '@plant-store/platform/redis/heartbeats';
 import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
 import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
@@ -53,6 +56,7 @@ export async function startApi(
   const database = databaseName(secrets.mongodbUrl);
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
   started.defer(() => redis.disconnect());
+  started.use(reportToConsole());
 
   const publisher = creationPublisher(redis, config.queuePrefix, events.publishing);
   started.defer(() => publisher.close());
@@ -112,6 +116,21 @@ export async function startApi(
   logger.info({ url, internal: internal.url }, 'listening');
   const running = started.move();
   return { url, internalUrl: internal.url, close: () => running.disposeAsync() };
+
+  function reportToConsole(): AsyncDisposable {
+    const startedAt = now();
+    return publishHeartbeats(
+      redis,
+      config.queuePrefix,
+      async (): Promise<ApiReport> => ({
+        service: 'api',
+        name: config.instance,
+        version: VERSION,
+        upMs: now() - startedAt,
+        ...(await events.report()),
+      }),
+    );
+  }
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { ApiReport } from '@plant-store/contracts/process-report';
+import { readDistribution } from '@plant-store/platform/process/distribution';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { outageLog } from '@plant-store/platform/process/outage-log';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
@@ -104,6 +106,19 @@ export function apiEvents(logger: Logger, registry: Registry, waiting: () => num
     keySetFetched(failure: unknown): void {
       if (failure !== undefined)
         logger.warn({ reason: String(failure) }, 'the key set cannot be fetched: the last one stays in use');
+    },
+    /** What the console learns of this replica: the same figures as the metrics. */
+    async report(): Promise<Pick<ApiReport, 'answers' | 'latency' | 'commitPlants'>> {
+      const answers: ApiReport['answers'] = {};
+      for (const { labels, value } of (await requests.get()).values) {
+        const status = String(labels.status);
+        answers[status] = (answers[status] ?? 0) + value;
+      }
+      return {
+        answers,
+        latency: await readDistribution(durations),
+        commitPlants: await readDistribution(commitPlants),
+      };
     },
     /** An error that only a bug can cause. */
     defect(error: unknown): void {

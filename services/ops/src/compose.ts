@@ -3,6 +3,7 @@ import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platfo
 import { startInternalListener } from '@plant-store/platform/process/internal-listener';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { createRegistry } from '@plant-store/platform/process/metrics';
+import { VERSION } from '@plant-store/platform/process/version';
 import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
 import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
@@ -11,6 +12,7 @@ import type { OpsConfig, OpsSecrets } from './config.ts';
 import { createOperatorAudit } from './controls/operator-audit.ts';
 import { endPauses } from './controls/pause-end.ts';
 import { queueControls } from './controls/queue-controls.ts';
+import { createHistory } from './history/history.ts';
 import { buildOpsApp } from './http/app.ts';
 import { createOpsMetrics, registerStatusMetrics } from './metrics.ts';
 import { startMonitor } from './monitor/monitor.ts';
@@ -42,20 +44,22 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   const name = databaseName(secrets.mongodbUrl);
   const database = mongo.db(name);
   const readStatus = createStatusReader({ database, queue, redis, queuePrefix: config.queuePrefix }, logger);
-  const monitor = started.use(startMonitor(readStatus));
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
-  registerStatusMetrics(registry, monitor);
 
   const { instance, queuePrefix } = config;
   const controls = queueControls(queue, redis, queuePrefix);
   const audit = started.use(createOperatorAudit(mongo, name, instance, logger));
+  const history = createHistory({ actions: audit.recent, version: VERSION, startedAt: new Date() });
+  const monitor = started.use(startMonitor(readStatus, history.add));
+  registerStatusMetrics(registry, monitor);
   started.use(endPauses({ redis, prefix: queuePrefix, resume: controls.resume, audit, instance }, logger));
 
   const app = await buildOpsApp({
     http: config.http,
     credentials: await createCredentials(secrets.accounts),
     monitor,
+    history,
     queue,
     redis,
     controls: { controls, audit, redis, instance, metrics },

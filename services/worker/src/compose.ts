@@ -62,7 +62,9 @@ export async function startWorker(
   started.defer(() => redis.disconnect());
   redis.on('ready', async () => events.redisSettingsRead(await redisMisconfigurations(redis)));
   const { queuePrefix, concurrency } = config.jobs;
-  const heartbeat = started.use(startWorkerHeartbeat(redis, queuePrefix, config.instance, now));
+  const heartbeat = started.use(
+    startWorkerHeartbeat(redis, queuePrefix, config.instance, now, events.figures),
+  );
   const queue = bullmqCreationQueue(redis, queuePrefix, events.queueError);
   started.defer(() => queue.close());
 
@@ -205,8 +207,11 @@ function processing(
   return {
     pending: mongoPendingPlants(mongo, database),
     index: mongoSearchIndex(mongo, database).add,
-    audit: async (entries) =>
-      new Map((await sealEntries(sealing, entries)).map(({ entry, reason }) => [entry.plant, reason])),
+    audit: async (entries) => {
+      const rejected = await sealEntries(sealing, entries);
+      events.entriesAudited(entries);
+      return new Map(rejected.map(({ entry, reason }) => [entry.plant, reason]));
+    },
     isDatabaseAway,
     on: {
       indexed: events.plantsIndexed,

@@ -1,10 +1,13 @@
 import type { Anchor, AnchoredHead } from '@plant-store/audit/ledger/anchor';
+import type { CreationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { readDistribution } from '@plant-store/platform/process/distribution';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { outageLog } from '@plant-store/platform/process/outage-log';
 import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
 import type { Registry } from 'prom-client';
 import { createChanges } from './changes.ts';
+import type { WorkerFigures } from './heartbeat.ts';
 import type { PoisonPlant } from './jobs/pending-plants.ts';
 import type { JobRecord } from './jobs/process-creation-job.ts';
 import { workerMetrics } from './metrics.ts';
@@ -81,6 +84,10 @@ export function workerEvents(logger: Logger, registry: Registry) {
       const now = Date.now();
       for (const { created } of plants)
         metrics.indexLag.observe(Math.max(0, now - created.valueOf()) / 1_000);
+    },
+    entriesAudited(entries: readonly CreationEntry[]): void {
+      const now = Date.now();
+      for (const { when } of entries) metrics.auditLag.observe(Math.max(0, now - when.valueOf()) / 1_000);
     },
     blockSealed(entries: number): void {
       metrics.auditBlocks.inc();
@@ -172,6 +179,15 @@ export function workerEvents(logger: Logger, registry: Registry) {
       logger.warn(
         'AUDIT_ANCHOR_KEY is not set: this worker makes no anchors, and a cut audit log is not noticed',
       );
+    },
+    /** What the console learns of this worker: the same figures as the metrics. */
+    async figures(): Promise<WorkerFigures> {
+      const outcomes = (await metrics.jobs.get()).values;
+      return {
+        jobsFailed: outcomes.find(({ labels }) => labels.outcome === 'failed')?.value ?? 0,
+        indexLag: await readDistribution(metrics.indexLag),
+        auditLag: await readDistribution(metrics.auditLag),
+      };
     },
     indexesMissing(error: unknown): void {
       logger.warn({ reason: messageOf(error) }, 'indexes cannot be created yet: trying again');

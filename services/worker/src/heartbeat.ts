@@ -1,6 +1,10 @@
+import type { WorkerReport } from '@plant-store/contracts/process-report';
 import { VERSION } from '@plant-store/platform/process/version';
 import { publishHeartbeats } from '@plant-store/platform/redis/heartbeats';
 import type { Redis } from 'ioredis';
+
+/** Kept as metrics elsewhere. */
+export type WorkerFigures = Pick<WorkerReport, 'jobsFailed' | 'indexLag' | 'auditLag'>;
 
 export type WorkerHeartbeat = AsyncDisposable & {
   jobTaken: () => void;
@@ -14,19 +18,26 @@ export function startWorkerHeartbeat(
   prefix: string,
   name: string,
   now: () => number,
+  figures: () => Promise<WorkerFigures>,
 ): WorkerHeartbeat {
   const started = now();
   let jobsInHand = 0;
   let batches = 0;
   let lastBatch: number | undefined;
-  const reports = publishHeartbeats(redis, prefix, () => ({
-    name,
-    version: VERSION,
-    upMs: now() - started,
-    jobsInHand,
-    batches,
-    ...(lastBatch !== undefined && { sinceBatchMs: now() - lastBatch }),
-  }));
+  const reports = publishHeartbeats(
+    redis,
+    prefix,
+    async (): Promise<WorkerReport> => ({
+      service: 'worker',
+      name,
+      version: VERSION,
+      upMs: now() - started,
+      jobsInHand,
+      batches,
+      ...(lastBatch !== undefined && { sinceBatchMs: now() - lastBatch }),
+      ...(await figures()),
+    }),
+  );
   return {
     jobTaken: () => {
       jobsInHand++;

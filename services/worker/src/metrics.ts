@@ -1,5 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+/** In seconds; from a batch at once to a backlog of minutes. */
+const LAGS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
 /** The metrics of this service. Every worker reports the same queue and pending plants: use the maximum. */
 export function workerMetrics(registry: Registry) {
   const registers = [registry];
@@ -41,7 +44,13 @@ export function workerMetrics(registry: Registry) {
     indexLag: new Histogram({
       name: 'plants_index_lag_seconds',
       help: 'From the creation of a plant, by the clock of its API replica, to its being searchable.',
-      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+      buckets: LAGS,
+      registers,
+    }),
+    auditLag: new Histogram({
+      name: 'plants_audit_lag_seconds',
+      help: 'From the creation of a plant, by the clock of its API replica, to its being in a sealed audit block.',
+      buckets: LAGS,
       registers,
     }),
     indexed: counter('plants_indexed_total', 'Plants made searchable; a repetition counts again.'),

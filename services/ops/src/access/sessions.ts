@@ -32,6 +32,15 @@ export const sessions = fastifyPlugin<{ tls: boolean }>(async (app, { tls }) => 
   await app.register(session, options);
 });
 
+/** Whether the session that began a long answer still exists: it ends by signing out, or by its age. */
+export function sessionLasts({ session, sessionStore }: FastifyRequest): Promise<boolean> {
+  return new Promise((resolve) => {
+    sessionStore.get(session.sessionId, (error, found) =>
+      resolve(error == null && found?.user !== undefined),
+    );
+  });
+}
+
 /** Who is signed in; undefined for everyone else. */
 export function signedInUser(request: FastifyRequest): User | undefined {
   return (request.session as FastifyRequest['session'] | null)?.user;

@@ -10,6 +10,8 @@ import { signIn } from '../access/sign-in.ts';
 import { board } from '../board/board.ts';
 import type { OpsConfig } from '../config.ts';
 import { type ControlsOptions, controlPages } from '../controls/controls.ts';
+import type { History } from '../history/history.ts';
+import { live } from '../history/live.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { runbook } from '../runbook/runbook.ts';
@@ -29,6 +31,7 @@ export type OpsAppParts = {
   http: Pick<OpsConfig['http'], 'origin' | 'tls' | 'trustedProxies'>;
   credentials: Credentials;
   monitor: Monitor;
+  history: History;
   queue: Queue;
   redis: Redis;
   controls: ControlsOptions;
@@ -38,7 +41,7 @@ export type OpsAppParts = {
 
 /** The console, in the order a request meets it. */
 export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> {
-  const { http, credentials, monitor, queue, redis, controls, metrics, logger } = parts;
+  const { http, credentials, monitor, history, queue, redis, controls, metrics, logger } = parts;
   const app = Fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -58,7 +61,8 @@ export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> 
   await app.register(signIn, { credentials, tls: http.tls, logger, metrics });
   await app.register(async (signedIn) => {
     signedIn.addHook('onRequest', requireSignIn);
-    await signedIn.register(statusPages, { monitor });
+    await signedIn.register(statusPages, { monitor, history });
+    await signedIn.register(live, { monitor, history });
     await signedIn.register(runbook);
     await signedIn.register(controlPages, controls);
     await signedIn.register(board, { queue, redis });

@@ -16,15 +16,24 @@ export type Monitor = Disposable & {
   current: () => Promise<Observation>;
 };
 
-/** Reads the system every 2 s, also when no page is open, so that it knows since when something is wrong. */
-export function startMonitor(readStatus: StatusReader): Monitor {
+/**
+ * Reads the system every 2 s, also when no page is open, so that it knows since when something is wrong.
+ * @param observed is given every observation once, in order
+ */
+export function startMonitor(
+  readStatus: StatusReader,
+  observed: (observation: Observation) => void,
+): Monitor {
   const diagnose = createDiagnosis();
   const paceOf = createPace();
   let latest: Observation | undefined;
 
   async function current(): Promise<Observation> {
     const status = await readStatus();
-    if (latest?.status !== status) latest = { status, findings: diagnose(status), pace: paceOf(status) };
+    if (latest?.status !== status) {
+      latest = { status, findings: diagnose(status), pace: paceOf(status) };
+      observed(latest);
+    }
     return latest;
   }
 

@@ -13,13 +13,16 @@ export type Page = {
   main: string;
   /** Assets of the page's own, in the order in which they are loaded. */
   styles?: readonly string[];
+  /** Scripts that are no modules, before the others. */
+  libraries?: readonly string[];
   scripts?: readonly string[];
 };
 
 const STYLES = ['console.css', 'status.css', 'pages.css'];
 
 /** The frame of every page of the console. */
-export function layout({ title, user, at, main, styles = [], scripts = [] }: Page): string {
+export function layout(page: Page): string {
+  const { title, user, at, main, styles = [], libraries = [], scripts = [] } = page;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -30,6 +33,7 @@ export function layout({ title, user, at, main, styles = [], scripts = [] }: Pag
   <title>${title} · Plant Store</title>
   <link rel="icon" type="image/svg+xml" href="${assetPath('leaf.svg')}">
   !${[...STYLES, ...styles].map((file) => html`<link rel="stylesheet" href="${assetPath(file)}">`)}
+  !${libraries.map((file) => html`<script defer src="${assetPath(file)}"></script>`)}
   !${scripts.map((file) => html`<script type="module" src="${assetPath(file)}"></script>`)}
 </head>
 <body>

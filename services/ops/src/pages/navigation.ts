@@ -4,6 +4,7 @@ export type NavigationEntry = { href: string; label: string };
 /** The navigation of every page, in the order in which it is shown. A page names its own entry by `at`. */
 export const NAVIGATION: readonly NavigationEntry[] = [
   { href: '/', label: 'Status' },
+  { href: '/plots', label: 'Plots' },
   { href: '/queue', label: 'Queue' },
   { href: '/controls', label: 'Controls' },
   { href: '/runbook', label: 'Runbook' },

@@ -2,19 +2,22 @@ import { html } from 'ghtml';
 import type { User } from '../access/accounts.ts';
 import type { Fact, FactName, FindingWords, StatusWords } from '../status/status-words.ts';
 import { layout } from './layout.ts';
+import { type LiveParts, liveAssets, plotsSection, timelineSection, verdictSection } from './live-parts.ts';
 
-/** The system at a glance. The script refreshes the elements with `data-` names; it is readable without scripts. */
-export function statusPage(user: User, { verdict, findings, facts, workers, chains }: StatusWords): string {
+/** Enough to see what changed last; the page of the plots lists all. */
+const EVENTS_SHOWN = 8;
+const MINUTES_SHOWN = 15;
+
+/** The system at a glance. The scripts refresh the elements with `data-` names; it is readable without scripts. */
+export function statusPage(user: User, { words, plots, newest, events }: LiveParts): string {
+  const { verdict, findings, facts, workers, chains } = words;
   return layout({
-    title: 'Status',
+    title: verdict.title,
     user,
     at: '/',
-    scripts: ['status.js'],
+    ...liveAssets,
     main: html`
-    <section class="verdict" data-verdict data-level="${verdict.level}" aria-live="polite">
-      <h1><span class="lamp" aria-hidden="true"></span><span data-headline>${verdict.headline}</span></h1>
-      <p data-advice>${verdict.advice}</p>
-    </section>
+    !${verdictSection(words)}
 
     <section class="findings" aria-label="What is wrong" data-findings>!${findings.map(findingCard)}</section>
 
@@ -23,6 +26,22 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
       !${card('Pending', 'pending', facts)}
       !${card('Oldest waiting job', 'oldestWaiting', facts)}
       !${card('Workers', 'workers', facts)}
+    </section>
+
+    !${plotsSection(plots, newest, MINUTES_SHOWN)}
+
+    <div class="columns">
+    <div>
+    <section>
+      <h2>Workers</h2>
+      <div class="panel" tabindex="0" role="region" aria-label="Workers">
+        <table>
+          <caption class="unseen">Each worker and its last progress</caption>
+          <thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Last batch</th><th scope="col">Jobs in hand</th><th scope="col">Up for</th><th scope="col">Version</th></tr></thead>
+          <tbody data-workers>!${workers.map(workerRow)}</tbody>
+        </table>
+        <p class="muted" data-no-workers !${workers.length === 0 ? '' : 'hidden'}>No worker reports.</p>
+      </div>
     </section>
 
     <section>
@@ -36,20 +55,8 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
     </section>
 
     <section>
-      <h2>Workers</h2>
-      <div class="panel">
-        <table>
-          <caption class="unseen">Each worker and its last progress</caption>
-          <thead><tr><th scope="col">Name</th><th scope="col">State</th><th scope="col">Last batch</th><th scope="col">Jobs in hand</th><th scope="col">Up for</th><th scope="col">Version</th></tr></thead>
-          <tbody data-workers>!${workers.map(workerRow)}</tbody>
-        </table>
-        <p class="muted" data-no-workers !${workers.length === 0 ? '' : 'hidden'}>No worker reports.</p>
-      </div>
-    </section>
-
-    <section>
       <h2>Audit</h2>
-      <div class="panel">
+      <div class="panel" tabindex="0" role="region" aria-label="Audit">
         <table>
           <caption class="unseen">The newest block of each chain</caption>
           <thead><tr><th scope="col">Chain</th><th scope="col">Height</th><th scope="col">Entries</th><th scope="col">Sealed</th></tr></thead>
@@ -58,8 +65,9 @@ export function statusPage(user: User, { verdict, findings, facts, workers, chai
         <p class="muted" data-no-chains !${chains.length === 0 ? '' : 'hidden'}>No audit block to show.</p>
       </div>
     </section>
-
-    <p class="muted freshness" data-freshness>As of loading this page.</p>
+    </div>
+    !${timelineSection(events, EVENTS_SHOWN)}
+    </div>
     <template data-finding-template>!${findingCard(emptyFinding)}</template>`,
   });
 }

@@ -36,6 +36,7 @@ export const healthyQueue: QueueStatus = {
   paused: false,
   connections: 1,
   workers: [healthyWorker],
+  reports: [],
   pause: undefined,
   unusual: {},
   foreignJobs: [],

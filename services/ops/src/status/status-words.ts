@@ -10,7 +10,8 @@ import type { WorkerState, WorkerStatus } from './reading/worker-status.ts';
 /** The levels, in order: all is well, work is under way, less than promised, not doing its job. */
 type Level = 'good' | 'busy' | 'warn' | 'bad';
 
-type Verdict = { level: Level; headline: string; advice: string };
+/** `title` is for the browser's tab: the headline after a sign that tells the level without colour. */
+type Verdict = { level: Level; title: string; headline: string; advice: string };
 
 export type FindingWords = {
   key: string;
@@ -60,7 +61,7 @@ const UNKNOWN: Fact = { text: '–' };
 
 export function statusWords({ status, findings, pace }: Observation, now: Date): StatusWords {
   return {
-    verdict: verdictOn(status.database, findings),
+    verdict: titled(verdictOn(status.database, findings)),
     findings: findings.map((finding) => findingWords(finding, now)),
     facts: { ...databaseFacts(status.database, pace), ...queueFacts(status.queue) },
     workers: (status.queue?.workers ?? []).map(workerWords),
@@ -73,8 +74,17 @@ export function statusWords({ status, findings, pace }: Observation, now: Date):
   };
 }
 
+const signs: Record<Level, string> = { good: '✓', busy: '✓', warn: '⚠', bad: '✖' };
+
+function titled(verdict: Omit<Verdict, 'title'>): Verdict {
+  return { ...verdict, title: `${signs[verdict.level]} ${verdict.headline}` };
+}
+
 /** The gravest finding, or that there is none. */
-function verdictOn(database: DatabaseStatus | undefined, findings: readonly LastingFinding[]): Verdict {
+function verdictOn(
+  database: DatabaseStatus | undefined,
+  findings: readonly LastingFinding[],
+): Omit<Verdict, 'title'> {
   const [first, ...others] = findings;
   if (first !== undefined) {
     const more = others.length === 0 ? '' : ` ${count(others.length)} more below.`;

@@ -1,8 +1,4 @@
-// Keeps the status page current: fetches /status every 2 s while someone looks, and changes text in place, so that
-// focus, selection and scrolling stay where they are.
-const PERIOD_MS = 2_000;
-const TIMEOUT_MS = 4_000;
-
+// Shows the status in words. Texts change in place, so that focus, selection and scrolling stay where they are.
 const verdict = document.querySelector('[data-verdict]');
 const findings = document.querySelector('[data-findings]');
 const findingTemplate = document.querySelector('[data-finding-template]');
@@ -12,23 +8,9 @@ const workers = document.querySelector('[data-workers]');
 const noWorkers = document.querySelector('[data-no-workers]');
 const freshness = document.querySelector('[data-freshness]');
 
-async function refresh() {
-  try {
-    const answer = await fetch('/status', {
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    if (answer.status === 401) return location.assign('/sign-in');
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
-    show(await answer.json());
-    document.body.classList.remove('stale');
-    freshness.textContent = `Live · ${new Date().toLocaleTimeString()}`;
-  } catch {
-    showStale();
-  }
-}
-
-function show(status) {
+export function showStatus(status) {
+  document.body.classList.remove('stale');
+  setText(freshness, `Live · ${new Date().toISOString().slice(11, 19)} UTC`);
   showVerdict(status.verdict);
   showFindings(status.findings);
   for (const [name, fact] of Object.entries(status.facts)) {
@@ -38,13 +20,18 @@ function show(status) {
       setText(element.querySelector('[data-note]'), fact.note ?? '');
     }
   }
-  workers.replaceChildren(...status.workers.map(workerRow));
-  noWorkers.hidden = status.workers.length > 0;
-  chains.replaceChildren(...status.chains.map(chainRow));
-  noChains.hidden = status.chains.length > 0;
+  showRows(workers, noWorkers, status.workers.map(workerRow));
+  showRows(chains, noChains, status.chains.map(chainRow));
 }
 
-function showVerdict({ level, headline, advice }) {
+// Not every live page has the tables and the findings.
+function showRows(table, none, rows) {
+  table?.replaceChildren(...rows);
+  if (none !== null) none.hidden = rows.length > 0;
+}
+
+function showVerdict({ level, title, headline, advice }) {
+  document.title = `${title} · Plant Store`;
   verdict.dataset.level = level;
   setText(verdict.querySelector('[data-headline]'), headline);
   setText(verdict.querySelector('[data-advice]'), advice);
@@ -52,6 +39,7 @@ function showVerdict({ level, headline, advice }) {
 
 // A finding that stays keeps its element: only its texts change.
 function showFindings(list) {
+  if (findings === null) return;
   const shown = new Map([...findings.children].map((element) => [element.dataset.key, element]));
   findings.replaceChildren(...list.map((finding) => findingCard(shown.get(finding.key), finding)));
 }
@@ -90,23 +78,14 @@ function setText(element, text) {
 }
 
 // Old figures must not go on saying that all is well.
-function showStale() {
+export function showStale() {
   if (document.body.classList.contains('stale')) return;
   document.body.classList.add('stale');
   showVerdict({
     level: 'bad',
+    title: '✖ The console does not answer',
     headline: 'The console does not answer',
     advice: 'What stands below is old. The page goes on asking and recovers by itself.',
   });
   freshness.textContent = freshness.textContent.replace('Live', 'Last answer');
 }
-
-async function keepFresh() {
-  if (document.visibilityState === 'visible') await refresh();
-  setTimeout(keepFresh, PERIOD_MS);
-}
-
-document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'visible') void refresh();
-});
-setTimeout(keepFresh, PERIOD_MS);

@@ -1,9 +1,11 @@
 import { readCreationJob } from '@plant-store/contracts/creation-job';
+import type { ProcessReport } from '@plant-store/contracts/process-report';
+import { readHeartbeats, type Seen } from '@plant-store/platform/redis/heartbeats';
 import { type QueueStatus as QueueFigures, readQueueStatus } from '@plant-store/platform/redis/queue-status';
 import type { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PauseRecord, readPause } from '../../controls/pause-record.ts';
-import { readWorkers, type WorkerStatus } from './worker-status.ts';
+import { type WorkerStatus, workersOf } from './worker-status.ts';
 
 /** The states an operator asks about; completed jobs are not kept. */
 export const JOB_STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
@@ -16,6 +18,8 @@ export type QueueStatus = QueueFigures & {
   /** Workers connected to the queue; undefined where CLIENT LIST is forbidden, as by managed services. */
   connections: number | undefined;
   workers: WorkerStatus[];
+  /** The last report of every process of API and worker of the last 10 minutes. */
+  reports: Seen<ProcessReport>[];
   /** Of the pause in force, where the console began it. */
   pause: PauseRecord | undefined;
   /** Jobs in states that this system does not use. */
@@ -38,10 +42,10 @@ export async function readQueue(queue: Queue, redis: Redis, prefix: string): Pro
   // A queue that was never connected would wait for Redis instead of failing.
   if (redis.status !== 'ready') throw new Error(`the connection is ${redis.status}`);
   const clients = await queue.getWorkers();
-  const [figures, workers, unusual, waiting, failed, concurrency, rateLimit, haltedMs, pause] =
+  const [figures, reports, unusual, waiting, failed, concurrency, rateLimit, haltedMs, pause] =
     await Promise.all([
       readQueueStatus(queue),
-      readWorkers(redis, prefix, clients),
+      readHeartbeats<ProcessReport>(redis, prefix),
       queue.getJobCounts(...UNUSUAL_STATES),
       queue.getJobs(['wait', 'prioritized', 'delayed'], 0, JOBS_READ_MAX - 1, true),
       queue.getJobs(['failed'], 0, JOBS_READ_MAX - 1),
@@ -50,10 +54,15 @@ export async function readQueue(queue: Queue, redis: Redis, prefix: string): Pro
       queue.getRateLimitTtl(),
       readPause(redis, prefix),
     ]);
+  const connected = new Set(clients.map((client) => client['rawname']?.split(':w:')[1]));
   return {
     ...figures,
     connections: clients.every(isConnection) ? clients.length : undefined,
-    workers,
+    workers: workersOf(
+      reports.filter((report) => report.service === 'worker'),
+      (name) => connected.has(name.replace(/\s/g, '-')),
+    ),
+    reports,
     pause: figures.paused ? pause : undefined,
     unusual,
     foreignJobs: distinct([...waiting, ...failed].filter(isForeign).map(({ name }) => name)),

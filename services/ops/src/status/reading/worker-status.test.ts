@@ -1,8 +1,7 @@
-import type { SeenHeartbeat } from '@plant-store/platform/redis/heartbeats';
 import { expect, test } from 'vitest';
 import { workersOf } from './worker-status.ts';
 
-const heartbeat: SeenHeartbeat = {
+const heartbeat = {
   process: 'p1',
   name: 'worker-1',
   version: '1.0.0',

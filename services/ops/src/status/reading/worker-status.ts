@@ -1,5 +1,5 @@
-import { readHeartbeats, type SeenHeartbeat } from '@plant-store/platform/redis/heartbeats';
-import type { Redis } from 'ioredis';
+import type { WorkerReport } from '@plant-store/contracts/process-report';
+import type { Seen } from '@plant-store/platform/redis/heartbeats';
 
 /** Five reports missed: the process hangs, is stopped, or has lost its connection to Redis. */
 const SILENT_MS = 10_000;
@@ -26,23 +26,14 @@ export type WorkerStatus = {
   recentStarts: number;
 };
 
-/**
- * Every worker that reports or should report, by name.
- * @param clients the queue's workers as Redis lists their connections
- * @throws when Redis does not answer
- */
-export async function readWorkers(
-  redis: Redis,
-  prefix: string,
-  clients: readonly Record<string, string>[],
-): Promise<WorkerStatus[]> {
-  const heartbeats = await readHeartbeats(redis, prefix);
-  const connected = new Set(clients.map((client) => client['rawname']?.split(':w:')[1]));
-  return workersOf(heartbeats, (name) => connected.has(name.replace(/\s/g, '-')));
-}
+/** The parts of a worker's report that its status is made of. */
+type Heartbeat = Seen<
+  Pick<WorkerReport, 'name' | 'version' | 'upMs' | 'jobsInHand' | 'batches' | 'sinceBatchMs'>
+>;
 
+/** Every worker that reports or should report, by name. */
 export function workersOf(
-  heartbeats: readonly SeenHeartbeat[],
+  heartbeats: readonly Heartbeat[],
   isConnected: (name: string) => boolean,
 ): WorkerStatus[] {
   const byName = Map.groupBy(heartbeats, ({ name }) => name);
@@ -54,14 +45,14 @@ export function workersOf(
 }
 
 /** The running processes of one name; when none runs, the last one, unless it shut down in order. */
-function current(processes: readonly SeenHeartbeat[]): SeenHeartbeat[] {
+function current(processes: readonly Heartbeat[]): Heartbeat[] {
   const running = processes.filter(({ ended, ageMs }) => !ended && ageMs <= SILENT_MS);
   if (running.length > 0) return running;
   const last = processes.reduce((latest, process) => (process.ageMs < latest.ageMs ? process : latest));
   return last.ended ? [] : [last];
 }
 
-function statusOf(heartbeat: SeenHeartbeat, connected: boolean, recentStarts: number): WorkerStatus {
+function statusOf(heartbeat: Heartbeat, connected: boolean, recentStarts: number): WorkerStatus {
   const { name, version, upMs, jobsInHand, batches, sinceBatchMs, ageMs } = heartbeat;
   const alive = jobsInHand > 0 ? 'working' : 'idle';
   return {

@@ -1,0 +1,79 @@
+import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
+import type { Observation } from '../monitor/monitor.ts';
+import { createIntervals } from './intervals.ts';
+import { createSampleRing, type Samples } from './samples.ts';
+import { createSystemEvents } from './system-events.ts';
+import { createTimeline, type TimelineEvent } from './timeline.ts';
+
+/** Interval for looking for actions of operators, which may come from another process. */
+const ACTIONS_MS = 6_000;
+const ACTIONS_MAX = 20;
+
+/** The last hour of the system, kept by the console itself: gone when it restarts. */
+export type History = {
+  /** It must be given every reading, in order. */
+  add: (observation: Observation) => void;
+  /** Of all series, at the newest sample; empty before the first. */
+  newest: () => readonly (number | null)[];
+  /** Samples later than a time (ms since 1970). */
+  samplesAfter: (time: number) => Samples;
+  /** What happened, the newest first. */
+  events: () => TimelineEvent[];
+  /** Grows whenever the events change. */
+  revision: () => number;
+  /** Resolves at the next sample, or at `release`. */
+  nextSample: () => Promise<void>;
+  release: () => void;
+};
+
+export type HistorySources = {
+  /** The newest actions of operators. It may reject. */
+  actions: (entriesMax: number) => Promise<readonly OperatorEntry[]>;
+  version: string;
+  startedAt: Date;
+};
+
+export function createHistory({ actions, version, startedAt }: HistorySources): History {
+  const intervals = createIntervals();
+  const ring = createSampleRing();
+  const timeline = createTimeline();
+  const system = createSystemEvents(timeline);
+  let next = Promise.withResolvers<void>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  timeline.add({
+    id: 'console',
+    kind: 'restart',
+    level: 'busy',
+    text: `this console started, version ${version}; it keeps no history from before`,
+    at: startedAt.getTime(),
+  });
+
+  function release(): void {
+    next.resolve();
+    next = Promise.withResolvers<void>();
+  }
+
+  function lookForActions(): void {
+    if (performance.now() - lookedAt < ACTIONS_MS) return;
+    lookedAt = performance.now();
+    // Ignored: while MongoDB is away, the findings say so.
+    actions(ACTIONS_MAX).then(system.acted, () => {});
+  }
+
+  return {
+    add(observation) {
+      const { status } = observation;
+      ring.add({ status, ...intervals(status.queue?.reports) });
+      system.observe(observation);
+      if (status.database !== undefined) lookForActions();
+      release();
+    },
+    newest: ring.newest,
+    samplesAfter: ring.after,
+    events: timeline.events,
+    revision: timeline.revision,
+    nextSample: () => next.promise,
+    release,
+  };
+}

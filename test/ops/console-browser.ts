@@ -1,0 +1,61 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { waitFor } from '../harness/wait-for.ts';
+import type { RunningConsole } from './running-console.ts';
+
+/** Any step a person would wait for. */
+const STEP_MS_MAX = 8_000;
+
+export type OpenedPage = AsyncDisposable & {
+  context: BrowserContext;
+  page: Page;
+  /** What the browser complained about: errors, policy violations, requests that failed or left the console. */
+  complaints: string[];
+};
+
+/** A page of a browser that knows nothing of other pages, with everything it complains about. */
+export async function openPage(
+  browser: Browser,
+  ops: Pick<RunningConsole, 'url'>,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<OpenedPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.setDefaultTimeout(STEP_MS_MAX);
+  const complaints: string[] = [];
+  page.on('console', (line) => {
+    if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${ops.url}/`) && !request.url().startsWith('data:'))
+      complaints.push(request.url());
+  });
+  return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Signs in on the sign-in page, where whoever is not signed in arrives. */
+export async function signIn(
+  page: Page,
+  ops: Pick<RunningConsole, 'url'>,
+  { name, password }: { name: string; password: string },
+): Promise<void> {
+  await page.goto(`${ops.url}/sign-in`);
+  await page.fill('[name=name]', name);
+  await page.fill('[name=password]', password);
+  await page.click('button');
+  await page.waitForURL(`${ops.url}/`);
+}
+
+/** Waits until an element reads so. */
+export async function reads(page: Page, selector: string, expected: string | RegExp): Promise<void> {
+  const is = (text: string) => (typeof expected === 'string' ? text === expected : expected.test(text));
+  await waitFor(async () => is(await page.locator(selector).first().innerText()), {
+    withinMs: STEP_MS_MAX,
+    what: `${selector} reads ${expected}`,
+  });
+}
+
+/** By how many pixels the page is wider than its window. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { freshId, postPlant } from '../harness/api/post-plant.ts';
+import { type Program, startProgram } from '../harness/processes/program.ts';
+import { testEnvironment } from '../harness/servers/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
+import { type LiveStream, openLive } from './live-stream.ts';
+import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
+import { signedIn, type Visitor, visit } from './visitor.ts';
+
+/** Starts and sign-ins take seconds on a busy machine. */
+vi.setConfig({ testTimeout: 60_000 });
+
+const servers = testEnvironment();
+const STREAMS_MAX = 100;
+
+let ops: RunningConsole;
+let vera: Visitor;
+beforeAll(async () => {
+  ops = await startConsole(servers);
+  vera = await signedIn(ops, viewer);
+});
+afterAll(async () => {
+  await ops?.close();
+});
+
+test('a page gets the samples so far at once and then each new one, with the status in words and the events', async () => {
+  await using stream = await openLive(ops, vera);
+  expect(stream).toMatchObject({ status: 200, type: 'text/event-stream' });
+  await messages(stream, 3);
+  const [first, ...others] = stream.messages;
+  expect(first?.samples.at.length).toBeGreaterThan(0);
+  expect(first?.events).toMatchObject([{ kindText: 'Process' }]);
+  for (const message of others) expect(message.samples.at.length).toBeLessThan(3);
+  const times = stream.messages.flatMap(({ samples }) => samples.at);
+  expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+  expect(stream.messages.at(-1)).toMatchObject({
+    id: times.at(-1),
+    status: { verdict: { headline: expect.any(String) } },
+  });
+});
+
+test('a page that comes back gets only what it missed', async () => {
+  await using before = await openLive(ops, vera);
+  await messages(before, 2);
+  before.close();
+  const last = before.messages.at(-1)?.id ?? 0;
+  await using after = await openLive(ops, vera, last);
+  await messages(after, 2);
+  const times = after.messages.flatMap(({ samples }) => samples.at);
+  expect(Math.min(...times)).toBeGreaterThan(last);
+});
+
+test('nobody gets it without signing in', async () => {
+  const nobody = await openLive(ops, visit(ops));
+  expect(nobody.status).toBe(401);
+});
+
+test('signing out ends the streams of that session, and no other', async () => {
+  const olga = await signedIn(ops, operator);
+  await using tab = await openLive(ops, olga);
+  await using otherTab = await openLive(ops, olga);
+  await using other = await openLive(ops, vera);
+  await messages(tab, 1);
+  await olga.see('/sign-out', { method: 'POST' });
+  await Promise.all([tab.ended, otherTab.ended]);
+  expect([tab.signedOut(), otherTab.signedOut()]).toEqual([true, true]);
+  const before = other.messages.length;
+  await messages(other, before + 2);
+  expect(other.signedOut()).toBe(false);
+});
+
+test('streams are bounded in number, and one that ends makes room', async () => {
+  const streams = await Promise.all(Array.from({ length: STREAMS_MAX }, () => openLive(ops, vera)));
+  try {
+    expect(streams.filter(({ status }) => status !== 200)).toEqual([]);
+    expect((await openLive(ops, vera)).status).toBe(503);
+    streams[0]?.close();
+    await waitFor(
+      async () => {
+        await using next = await openLive(ops, vera);
+        return next.status === 200;
+      },
+      { withinMs: 10_000, what: 'a stream after one has ended' },
+    );
+  } finally {
+    for (const { close } of streams) close();
+  }
+});
+
+test('on SIGTERM the streams end, and the console does not wait for them', async () => {
+  const draining = await startConsole(servers);
+  await using stream = await openLive(draining, await signedIn(draining, viewer));
+  await messages(stream, 1);
+  const signalled = performance.now();
+  process.kill(draining.pid, 'SIGTERM');
+  await stream.ended;
+  expect(await draining.ended).toBe(0);
+  expect(performance.now() - signalled).toBeLessThan(4_000);
+});
+
+test('what API and worker do is measured by answer, duration and size, and their starts and ends are events', async () => {
+  await using stream = await openLive(ops, vera);
+  const programs: Program[] = [];
+  try {
+    const api = await startProgram('api', { ...servers, INSTANCE: 'api-rose', DRAIN_MS: '0' });
+    programs.push(api);
+    const worker = await startProgram('worker', { ...servers, INSTANCE: 'worker-rose' });
+    programs.push(worker);
+    const id = freshId();
+    const sent = setInterval(() => {
+      void postPlant(api.url, { id: freshId(), name: 'rose' });
+      void postPlant(api.url, { id, name: 'rose' });
+      void postPlant(api.url, { id, name: 'rose' }, { accessToken: 'none' });
+      void fetch(`${api.url}/elsewhere`).then((answer) => answer.body?.cancel());
+    }, 100);
+    try {
+      for (const series of ['stored', 'refused', 'denied', 'others']) {
+        await stream.until(series, (values) => values.some((value) => value > 1 && value < 50));
+      }
+      await stream.until('latency-p99', (values) => values.some((value) => value > 0 && value < 5_000));
+      await stream.until('commit-mean', (values) => values.some((value) => value >= 1 && value < 20));
+      await stream.until('index-p99', (values) => values.some((value) => value > 0));
+      await stream.until('audit-p99', (values) => values.some((value) => value > 0));
+    } finally {
+      clearInterval(sent);
+    }
+    await stream.until('workers', (values) => values.at(-1) === 1);
+    await stream.until('replicas', (values) => values.at(-1) === 1);
+    expect(stream.values('unavailable').every((value) => value === 0)).toBe(true);
+    await api.stop();
+    await stream.until('replicas', (values) => values.at(-1) === 0);
+    const texts = () => stream.events().map(({ text }) => text);
+    await waitFor(() => texts().includes('api-rose shut down'), {
+      withinMs: 10_000,
+      what: 'the end is an event',
+    });
+    expect(texts()).toContain('api-rose started, version 1.0.0');
+    expect(texts()).toContain('worker-rose started, version 1.0.0');
+  } finally {
+    for (const program of programs) await program.stop();
+  }
+});
+
+test('a pause and who began it are events, and the pause ends with the next control', async () => {
+  const olga = await signedIn(ops, operator);
+  await using stream = await openLive(ops, vera);
+  const act = (control: string, fields: Record<string, string>) =>
+    olga.call(`/controls/${control}`, { method: 'POST', body: new URLSearchParams(fields) });
+  const event = (isSo: (event: ReturnType<LiveStream['events']>[number]) => boolean) =>
+    waitFor(() => stream.events().some(isSo), { withinMs: 20_000, what: 'the event' });
+  expect((await act('pause', { minutes: '5', reason: 'a leak' })).status).toBe(303);
+  await event(({ kind, until, lasted }) => kind === 'pause' && until === null && lasted === 'goes on');
+  await event(({ kind, text }) => kind === 'action' && text.startsWith('olga: ') && text.endsWith('a leak'));
+  await act('resume', { reason: 'mended' });
+  await event(({ kind, lasted }) => kind === 'pause' && lasted.startsWith('for '));
+});
+
+async function messages(stream: LiveStream, count: number): Promise<void> {
+  await waitFor(() => stream.messages.length >= count, { withinMs: 20_000, what: `message ${count}` });
+}
