@@ -30,7 +30,10 @@ export type LedgerUnderTest = {
   url: string;
   client: MongoClient;
   database: Db;
-  /** Stores, indexes and audits plants, as API and worker do, in one block of the chain; answers them. */
+  /**
+   * Stores, indexes and audits plants, as API and worker do, in one block of the chain; answers them. Blocks of chain 0 do
+   * not tell when the job was published, as those before version 1.1.
+   */
   create: (chain: number, ...names: string[]) => Promise<PlantDocument[]>;
   /** Makes the next anchor now. */
   anchor: (key: SigningKey, now?: Date) => Promise<Anchor>;
@@ -86,7 +89,9 @@ export function ledgerUnderTest(): LedgerUnderTest {
         random: Math.random,
         on: { sealed: () => {}, collided: () => {}, unknown: () => {} },
       };
-      await sealEntries(sealing, plants.map(creationEntry));
+      const now = new Date();
+      const published = chain === 0 ? undefined : { first: new Date(now.getTime() - 5), last: now };
+      await sealEntries(sealing, plants.map(creationEntry), published);
       await database.collection<PlantDocument>('plants').updateMany({ commit }, { $unset: { pending: '' } });
       for (const plant of plants) delete plant.pending;
       return plants;

@@ -18,6 +18,12 @@ export type PendingCommit = {
   plants: number;
 };
 
+/** A commit as a worker gets it with a job. */
+export type PublishedCommit = PendingCommit & {
+  /** When its job was published, by the publisher's clock; absent where Redis lost that. */
+  publishedAt?: Date;
+};
+
 /**
  * A claim check (Hohpe & Woolf, Enterprise Integration Patterns): it names commits and carries no plant, since the
  * database is the record.

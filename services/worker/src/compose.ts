@@ -207,8 +207,8 @@ function processing(
   return {
     pending: mongoPendingPlants(mongo, database),
     index: mongoSearchIndex(mongo, database).add,
-    audit: async (entries) => {
-      const rejected = await sealEntries(sealing, entries);
+    audit: async (entries, published) => {
+      const rejected = await sealEntries(sealing, entries, published);
       events.entriesAudited(entries);
       return new Map(rejected.map(({ entry, reason }) => [entry.plant, reason]));
     },

@@ -33,6 +33,19 @@ test('the header that is hashed is fixed to the byte', () => {
   expect(block.hash).toBe(createHash('sha256').update(header).digest('hex'));
 });
 
+test('where the time of publication is known, the header has it, fixed to the byte', () => {
+  const published = {
+    first: new Date('2026-03-04T05:06:07.001Z'),
+    last: new Date('2026-03-04T05:06:07.002Z'),
+  };
+  const block = sealBlock(3, GENESIS, [entryFor(1n)], 'worker-1', time, published);
+  const header =
+    `{"chain":3,"entries":1,"height":1,"previous":"${'00'.repeat(32)}",` +
+    `"published":{"first":"2026-03-04T05:06:07.001Z","last":"2026-03-04T05:06:07.002Z"},` +
+    `"root":"${block.root}","sealer":"worker-1","time":"2026-03-04T05:06:07.008Z","version":2}`;
+  expect(block.hash).toBe(createHash('sha256').update(header).digest('hex'));
+});
+
 test('whatever is changed in a block changes its hash, entries through the root', () => {
   const block = sealBlock(1, GENESIS, [entryFor(1n), entryFor(2n)], 'worker-1', time);
   const resealed = (entries: AuditEntry[]) => sealBlock(1, GENESIS, entries, 'worker-1', time).hash;
@@ -43,6 +56,8 @@ test('whatever is changed in a block changes its hash, entries through the root'
     { ...block, root: '00'.repeat(32) },
     { ...block, sealer: 'worker-2' },
     { ...block, time: new Date(0) },
+    { ...block, published: { first: time, last: time } },
+    { ...block, published: { first: time, last: new Date(0) } },
     { ...block, entries: [entryFor(1n)] },
   ];
   const hashes = [

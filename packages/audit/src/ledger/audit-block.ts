@@ -20,7 +20,15 @@ export type BlockHeader = {
   /** The process that sealed it, and when, by that process' clock. */
   sealer: string;
   time: Date;
+  /**
+   * When the creation jobs of its plants were published, by their publishers' clocks; one pair for the block, since it
+   * then costs nothing for each plant. Absent where no job told it, for operators' actions, and before version 1.1.
+   */
+  published?: Published;
 };
+
+/** The first and the last publication; the same when the plants of a block came with one job. */
+export type Published = { first: Date; last: Date };
 
 export type AuditBlock = Omit<BlockHeader, 'entries'> & { entries: readonly AuditEntry[]; hash: string };
 
@@ -41,6 +49,7 @@ export function sealBlock(
   entries: readonly AuditEntry[],
   sealer: string,
   time: Date,
+  published?: Published,
 ): AuditBlock {
   const block = {
     version: BLOCK_VERSION,
@@ -51,6 +60,7 @@ export function sealBlock(
     entries,
     sealer,
     time,
+    ...(published !== undefined && { published }),
   } as const;
   return { ...block, hash: headerHash(headerOf(block)) };
 }
@@ -72,8 +82,10 @@ export function headerOf({
   entries,
   sealer,
   time,
+  published,
 }: Omit<AuditBlock, 'hash'>): BlockHeader {
-  return { version, chain, height, previous, root, entries: entries.length, sealer, time };
+  const header = { version, chain, height, previous, root, entries: entries.length, sealer, time };
+  return published === undefined ? header : { ...header, published };
 }
 
 /** SHA-256 of a block's header as canonical JSON (RFC 8785). */
@@ -82,11 +94,23 @@ export function headerHash({
   entries,
   height,
   previous,
+  published,
   root,
   sealer,
   time,
   version,
 }: BlockHeader): string {
-  const header = JSON.stringify({ chain, entries, height, previous, root, sealer, time, version });
+  const times = published && { first: published.first, last: published.last };
+  const header = JSON.stringify({
+    chain,
+    entries,
+    height,
+    previous,
+    published: times,
+    root,
+    sealer,
+    time,
+    version,
+  });
   return hash('sha256', header, 'hex');
 }

@@ -37,6 +37,13 @@ test("a block is read back as it was sealed, the database's own _id aside", () =
   expect(readBlock({ _id: new ObjectId(), ...stored() })).toEqual(block);
 });
 
+test('a block with the time of publication is read back as it was sealed', () => {
+  const published = { first: new Date(1), last: new Date(2) };
+  const sealed = sealBlock(1, GENESIS, [creation], 'worker-1', common.when, published);
+  const bytes = BSON.serialize(storedBlock(sealed));
+  expect(readBlock(BSON.deserialize(bytes, { useBigInt64: true }))).toEqual(sealed);
+});
+
 test.each<[string, Fields, string]>([
   ['of the first format', { version: 1 }, 'version is 1, not 2'],
   ['with a field of nobody', { note: 'x' }, 'the block has an unknown field note'],
@@ -45,6 +52,13 @@ test.each<[string, Fields, string]>([
   ['with a long hash', { root: Buffer.alloc(33) }, 'root is no hash'],
   ['with a broken height', { height: 1.5 }, 'height is no whole number'],
   ['without a time', { time: 'today' }, 'time is no time'],
+  ['published at no time', { published: null }, 'published is no object'],
+  ['published once', { published: { first: new Date() } }, 'last is no time'],
+  [
+    'published by somebody',
+    { published: { first: new Date(), last: new Date(), by: 'x' } },
+    'the time of publication has an unknown field by',
+  ],
 ])('a block %s is refused, naming the field', (_case, change, reason) => {
   expect(() => readBlock({ ...stored(), ...change })).toThrow(new MalformedBlock(reason));
 });

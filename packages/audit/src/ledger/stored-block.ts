@@ -1,4 +1,4 @@
-import { type AuditBlock, BLOCK_VERSION } from './audit-block.ts';
+import { type AuditBlock, BLOCK_VERSION, type Published } from './audit-block.ts';
 import type { AuditEntry, CreationEntry } from './audit-entry.ts';
 
 const HASH_BYTES = 32;
@@ -39,6 +39,7 @@ export function readBlock(document: Fields): AuditBlock {
     'entries',
     'sealer',
     'time',
+    'published',
   ]);
   if (document['version'] !== BLOCK_VERSION)
     throw new MalformedBlock(`version is ${String(document['version'])}, not ${BLOCK_VERSION}`);
@@ -54,7 +55,15 @@ export function readBlock(document: Fields): AuditBlock {
     entries: entries.map((entry: Fields) => readEntry(entry)),
     sealer: text(document, 'sealer'),
     time: time(document, 'time'),
+    ...(document['published'] !== undefined && { published: readPublished(document['published']) }),
   };
+}
+
+function readPublished(value: unknown): Published {
+  const published = value as Fields;
+  if (typeof value !== 'object' || value === null) throw new MalformedBlock('published is no object');
+  only(published, 'time of publication', ['first', 'last']);
+  return { first: time(published, 'first'), last: time(published, 'last') };
 }
 
 const ENTRY_FIELDS = ['event', 'action', 'who', 'when', 'from'];

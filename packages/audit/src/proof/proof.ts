@@ -8,8 +8,11 @@ import { canonicalJson } from './canonical-json.ts';
 
 export const PROOF_FORMAT = 'plant-store audit proof';
 
-/** A block header in JSON, with the time as text. */
-type HeaderJson = Omit<BlockHeader, 'time'> & { time: string };
+/** A block header in JSON, with times as text. */
+type HeaderJson = Omit<BlockHeader, 'time' | 'published'> & {
+  time: string;
+  published?: { first: string; last: string };
+};
 
 /**
  * Proves that a plant was audited with this content before the anchor was made. docs/audit-format.md describes each
@@ -54,8 +57,9 @@ export function makeProof(
   };
 }
 
-function headerJson(header: BlockHeader): HeaderJson {
-  return { ...header, time: header.time.toISOString() };
+function headerJson({ published, ...header }: BlockHeader): HeaderJson {
+  const times = published && { first: published.first.toISOString(), last: published.last.toISOString() };
+  return { ...header, time: header.time.toISOString(), ...(times && { published: times }) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ChainHead, headOf, sealBlock } from '../ledger/audit-block.ts';
+import { type ChainHead, headOf, type Published, sealBlock } from '../ledger/audit-block.ts';
 import { type AuditEntry, eventKey } from '../ledger/audit-entry.ts';
 import type { createAuditChains } from './audit-chains.ts';
 import type { AuditLog, AuditLogSession } from './audit-log.ts';
@@ -26,15 +26,19 @@ export type RejectedEntry<E extends AuditEntry> = { entry: E; reason: string };
 /**
  * Puts every event into a block of some chain, once, and returns when a majority has all of them on disk. Events that
  * are already in the log are left out.
+ * @param published when the jobs of these entries were published, where they came with jobs
  * @returns the entries that the database rejects
  * @throws on any other failure: the outcome is then unknown for every entry, and the call may be repeated
  */
 export async function sealEntries<E extends AuditEntry>(
   deps: SealingDeps,
   entries: readonly E[],
+  published?: Published,
 ): Promise<RejectedEntry<E>[]> {
   const rejected: RejectedEntry<E>[] = [];
-  for (const block of planBlocks(entries, deps.bounds)) rejected.push(...(await sealOrSplit(deps, block)));
+  for (const block of planBlocks(entries, deps.bounds)) {
+    rejected.push(...(await sealOrSplit(deps, block, published)));
+  }
   return rejected;
 }
 
@@ -42,15 +46,16 @@ export async function sealEntries<E extends AuditEntry>(
 async function sealOrSplit<E extends AuditEntry>(
   deps: SealingDeps,
   entries: readonly E[],
+  published: Published | undefined,
 ): Promise<RejectedEntry<E>[]> {
-  const reason = await deps.log.withSession((session) => sealInOneBlock(deps, session, entries));
+  const reason = await deps.log.withSession((session) => sealInOneBlock(deps, session, entries, published));
   if (reason === undefined) return [];
   const [entry] = entries;
   if (entry === undefined || entries.length === 1) return entry === undefined ? [] : [{ entry, reason }];
   const middle = Math.ceil(entries.length / 2);
   return [
-    ...(await sealOrSplit(deps, entries.slice(0, middle))),
-    ...(await sealOrSplit(deps, entries.slice(middle))),
+    ...(await sealOrSplit(deps, entries.slice(0, middle), published)),
+    ...(await sealOrSplit(deps, entries.slice(middle), published)),
   ];
 }
 
@@ -65,11 +70,12 @@ async function sealInOneBlock(
   deps: SealingDeps,
   session: AuditLogSession,
   entries: readonly AuditEntry[],
+  published: Published | undefined,
 ): Promise<string | undefined> {
   let open = entries;
   let lost: unknown;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const appended = await appendOnChain(deps, session, open);
+    const appended = await appendOnChain(deps, session, open, published);
     if (appended.outcome === 'rejected') return appended.reason;
     if (appended.outcome === 'sealed') deps.on.sealed(open.length);
     if (appended.outcome === 'sealed' && open === entries) return undefined;
@@ -88,12 +94,17 @@ async function sealInOneBlock(
   throw new Error(`a block of ${open.length} entries collided ${ATTEMPTS_MAX} times`);
 }
 
-async function appendOnChain(deps: SealingDeps, session: AuditLogSession, entries: readonly AuditEntry[]) {
+async function appendOnChain(
+  deps: SealingDeps,
+  session: AuditLogSession,
+  entries: readonly AuditEntry[],
+  published: Published | undefined,
+) {
   const held = deps.chains.take();
   let sealed: ChainHead | undefined;
   try {
     const head = held.head ?? (await session.head(held.chain));
-    const block = sealBlock(held.chain, head, entries, deps.sealer, deps.now());
+    const block = sealBlock(held.chain, head, entries, deps.sealer, deps.now(), published);
     const appended = await session.append(block);
     if (appended.outcome === 'sealed') sealed = headOf(block);
     return appended;

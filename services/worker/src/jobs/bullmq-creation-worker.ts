@@ -15,6 +15,8 @@ const STALLS_MAX = 3;
 const RETRY_MS = 1_000;
 /** Pause after Redis refused a command (full, read-only, loading); BullMQ would retry without a pause. */
 const REFUSED_MS = 1_000;
+/** The last time that a Date can hold. */
+const TIME_MS_MAX = 8.64e15;
 /** At shutdown, active jobs have this long to finish; it is less than the process has to exit. */
 const CLOSE_MS_MAX = 6_000;
 
@@ -36,6 +38,12 @@ export type BullmqWorkerDeps = {
   };
 };
 
+/** BullMQ stores it with the job; Redis may have lost it, or another program may have written anything. */
+function publicationOf(timestamp: unknown): { publishedAt?: Date } {
+  const isTime = Number.isSafeInteger(timestamp) && Math.abs(timestamp as number) <= TIME_MS_MAX;
+  return isTime ? { publishedAt: new Date(timestamp as number) } : {};
+}
+
 /** Takes creation jobs through BullMQ, many at once. Redis may be away, at the start too. */
 export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
   const { redis, prefix, name, concurrency, on } = deps;
@@ -45,7 +53,7 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
 
   const worker = new Worker<CreationJobData>(
     CREATIONS_QUEUE,
-    async ({ id = '', name, data }) => {
+    async ({ id = '', name, data, timestamp }) => {
       inHand++;
       try {
         const { commits, traceparent } = readCreationJob(id, data);
@@ -53,7 +61,12 @@ export function bullmqCreationWorker(deps: BullmqWorkerDeps): CreationWorker {
           on.foreign({ id, name });
           throw new UnrecoverableError('no creation job: it names no commit');
         }
-        await deps.process({ id, commits, traceparent });
+        const published = publicationOf(timestamp);
+        await deps.process({
+          id,
+          commits: commits.map((commit) => ({ ...commit, ...published })),
+          traceparent,
+        });
       } finally {
         inHand--;
         idleSince = performance.now();

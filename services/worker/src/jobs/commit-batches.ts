@@ -1,4 +1,4 @@
-import type { PendingCommit } from '@plant-store/contracts/creation-job';
+import type { PublishedCommit } from '@plant-store/contracts/creation-job';
 import { type Batcher, createBatcher } from '@plant-store/platform/concurrency/batcher';
 import type { PoisonPlant } from './pending-plants.ts';
 import { type CommitReport, type ProcessingDeps, processCommits } from './process-commits.ts';
@@ -22,7 +22,7 @@ type CommitsOutcome =
   /** Caused by plants that cannot be processed, or by an unexpected error. */
   | { outcome: 'failed'; poison: readonly PoisonPlant[]; errors: readonly unknown[] };
 
-export type CommitBatches = Batcher<readonly PendingCommit[], CommitsOutcome>;
+export type CommitBatches = Batcher<readonly PublishedCommit[], CommitsOutcome>;
 
 export type CommitBatchesDeps = ProcessingDeps & {
   isDatabaseAway: (error: unknown) => boolean;
@@ -33,10 +33,13 @@ export type CommitBatchesDeps = ProcessingDeps & {
 export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): CommitBatches {
   let pagePlants = PAGE_PLANTS_MAX;
 
-  async function processTogether(commits: readonly string[]): Promise<Map<string, CommitsOutcome>> {
+  async function processTogether(
+    commits: readonly string[],
+    published: ReadonlyMap<string, Date>,
+  ): Promise<Map<string, CommitsOutcome>> {
     const started = performance.now();
     try {
-      const reports = await processCommits(deps, commits, pagePlants);
+      const reports = await processCommits(deps, commits, pagePlants, published);
       pagePlants = Math.min(pagePlants * 2, PAGE_PLANTS_MAX);
       const plants = reports.reduce((sum, report) => sum + report.plants, 0);
       deps.on.processed(commits.length, plants, performance.now() - started);
@@ -50,16 +53,16 @@ export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): C
         return new Map(commits.map((commit) => [commit, { outcome: 'failed', poison: [], errors: [error] }]));
       // This error is unexpected, so one commit may be its cause: halving the batch finds it, and it fails alone (E6).
       const middle = Math.ceil(commits.length / 2);
-      const first = await processTogether(commits.slice(0, middle));
-      const second = await processTogether(commits.slice(middle));
+      const first = await processTogether(commits.slice(0, middle), published);
+      const second = await processTogether(commits.slice(middle), published);
       return new Map([...first, ...second]);
     }
   }
 
-  return createBatcher<readonly PendingCommit[], CommitsOutcome>({
+  return createBatcher<readonly PublishedCommit[], CommitsOutcome>({
     process: async (jobs) => {
       const commits = new Set(jobs.flatMap((job) => job.map(({ commit }) => commit)));
-      const outcomes = await processTogether([...commits]);
+      const outcomes = await processTogether([...commits], publicationsOf(jobs));
       return jobs.map((job) => outcomeOfAll(job.map(({ commit }) => outcomes.get(commit) as CommitsOutcome)));
     },
     failed: (error) => ({ outcome: 'failed', poison: [], errors: [error] }),
@@ -78,6 +81,17 @@ export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): C
     slowAfterMs: WAIT_MS_MAX,
     batchesMax: BATCHES_MAX,
   });
+}
+
+/** When each commit was published; the first time where several jobs name it. */
+function publicationsOf(jobs: readonly (readonly PublishedCommit[])[]): Map<string, Date> {
+  const published = new Map<string, Date>();
+  for (const { commit, publishedAt } of jobs.flat()) {
+    if (publishedAt === undefined) continue;
+    const earlier = published.get(commit);
+    if (earlier === undefined || publishedAt < earlier) published.set(commit, publishedAt);
+  }
+  return published;
 }
 
 function outcomeOf({ plants, poison }: CommitReport): CommitsOutcome {

@@ -1,11 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import type { Published } from '@plant-store/audit/ledger/audit-block';
 import { type CreationEntry, creationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { readPlant } from '@plant-store/contracts/read-plant';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
 import { ObjectId } from 'mongodb';
 import type { PendingPlants, PoisonPlant } from './pending-plants.ts';
-import { readPlant } from './read-plant.ts';
 
 /** Plants whose entries are made without yielding: at worst, each takes some milliseconds. */
 const PREPARED_AT_ONCE = 50;
@@ -14,7 +15,10 @@ export type ProcessingDeps = {
   pending: PendingPlants;
   /** Both resolve when a majority has the entries. They return plants that the database rejects, with the reason. */
   index: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
-  audit: (entries: readonly CreationEntry[]) => Promise<ReadonlyMap<bigint, string>>;
+  audit: (
+    entries: readonly CreationEntry[],
+    published?: Published,
+  ) => Promise<ReadonlyMap<bigint, string>>;
   on: {
     indexed: (plants: readonly PlantDocument[]) => void;
     /** A pending document without a valid commit id was read along with a commit's plants. It fails no job. */
@@ -34,6 +38,7 @@ export async function processCommits(
   deps: ProcessingDeps,
   commits: readonly string[],
   pagePlantsMax: number,
+  published: ReadonlyMap<string, Date> = new Map(),
 ): Promise<CommitReport[]> {
   const reports = new Map(
     commits.map((commit) => [commit, { commit, plants: 0, poison: [] } as CommitReport]),
@@ -49,7 +54,10 @@ export async function processCommits(
     const indexed = read.filter(({ plant }) => !notIndexed.has(plant._id));
     deps.on.indexed(indexed.map(({ plant }) => plant));
 
-    const notAudited = await deps.audit(indexed.map(({ audit }) => audit));
+    const notAudited = await deps.audit(
+      indexed.map(({ audit }) => audit),
+      publishedOf(indexed, published),
+    );
     const audited = indexed.filter(({ plant }) => !notAudited.has(plant._id)).map(({ plant }) => plant);
 
     await deps.pending.clear(audited);
@@ -66,6 +74,25 @@ export async function processCommits(
     }
   }
   return [...reports.values()];
+}
+
+/** When the jobs of these plants were published. Plants of one commit follow one another. */
+function publishedOf(
+  plants: readonly Prepared[],
+  published: ReadonlyMap<string, Date>,
+): Published | undefined {
+  let range: Published | undefined;
+  let last: ObjectId | undefined;
+  for (const { plant } of plants) {
+    if (last?.equals(plant.commit)) continue;
+    last = plant.commit;
+    const at = published.get(plant.commit.toHexString());
+    if (at === undefined) continue;
+    range ??= { first: at, last: at };
+    if (at < range.first) range = { ...range, first: at };
+    if (at > range.last) range = { ...range, last: at };
+  }
+  return range;
 }
 
 type Prepared = { plant: PlantDocument; search: SearchEntry; audit: CreationEntry };

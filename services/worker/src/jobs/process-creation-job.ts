@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PendingCommit } from '@plant-store/contracts/creation-job';
+import type { PublishedCommit } from '@plant-store/contracts/creation-job';
 import type { CommitBatches } from './commit-batches.ts';
 import { POISONED, type PoisonPlant } from './pending-plants.ts';
 
@@ -14,7 +14,7 @@ const REASON_LENGTH_MAX = 200;
 export type CreationJob = {
   id: string;
   /** Empty when the job is not a creation job. */
-  commits: readonly PendingCommit[];
+  commits: readonly PublishedCommit[];
   traceparent: string | undefined;
 };
 

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { readPlant } from './read-plant.ts';
+import { InvalidPlant, readPlant } from './read-plant.ts';
 
 const plant = {
   _id: 7n,
@@ -26,6 +26,7 @@ test.each([
   [{ ...plant, created: '2026-01-01' }, 'created must be a date'],
   [{ ...plant, created: new Date(Number.NaN) }, 'created must be a date'],
   [{ ...plant, commit: [plant.commit] }, 'commit must be an ObjectId'],
+  [{ ...plant, commit: { _bsontype: 'ObjectId' } }, 'commit must be an ObjectId'],
   [{ ...plant, by: undefined }, 'by must be an object'],
   [{ ...plant, by: { sub: 1 } }, 'by.sub must be a string'],
   [{ ...plant, by: { sub: 's', jti: 1 } }, 'by.jti must be a string'],
@@ -35,5 +36,6 @@ test.each([
   [{ ...plant, from: { address: 'a', instance: 'i' } }, 'from.request must be a string'],
   ['no document', 'the document must be an object'],
 ])('a document that is no plant is refused by name of the field: %#', (document, rule) => {
-  expect(() => readPlant(document)).toThrow(new TypeError(rule));
+  expect(() => readPlant(document)).toThrow(InvalidPlant);
+  expect(() => readPlant(document)).toThrow(rule);
 });
