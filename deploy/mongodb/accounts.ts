@@ -31,9 +31,10 @@ export const accounts: Readonly<Record<string, Privileges>> = {
     [AUDIT_ANCHORS]: ['find', 'insert', 'update', 'listIndexes'],
   },
   // It checks whether an index is missing and whether the disk fills up (dbStats, for the whole database), and writes
-  // operators' actions to the audit log.
+  // operators' actions to the audit log. It updates plants to quarantine and release them; MongoDB grants no right to a
+  // single field, and a change of anything else in a plant shows in `audit verify`.
   'plantstore-ops': {
-    [PLANTS]: ['find', 'listIndexes'],
+    [PLANTS]: ['find', 'update', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'listIndexes'],
     [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
     [AUDIT_ANCHORS]: ['find', 'listIndexes'],
@@ -42,14 +43,15 @@ export const accounts: Readonly<Record<string, Privileges>> = {
   // For the commands of operators (npm run ops), which run when somebody starts them. It replaces the search index, and
   // sets the pending flags of plants that have to be processed again; what it does is written to the audit log.
   'plantstore-commands': {
-    [PLANTS]: ['find', 'update'],
+    [PLANTS]: ['find', 'update', 'listIndexes'],
     // A rename needs these on both. The right to rename would hold for all collections of the database.
-    [PLANT_SEARCH]: ['find', 'insert', 'createIndex', 'dropCollection'],
+    [PLANT_SEARCH]: ['find', 'insert', 'listIndexes', 'createIndex', 'dropCollection'],
     [PLANT_SEARCH_NEXT]: ['find', 'insert', 'createIndex', 'dropCollection'],
     [OPS_STATE]: ['find', 'insert', 'update', 'remove'],
-    [AUDIT_BLOCKS]: ['find', 'insert'],
-    [AUDIT_ANCHORS]: ['find'],
-    '': ['listCollections'],
+    // Like the console, doctor looks for indexes and at the disk, and no action is recorded without the unique indexes.
+    [AUDIT_BLOCKS]: ['find', 'insert', 'listIndexes'],
+    [AUDIT_ANCHORS]: ['find', 'listIndexes'],
+    '': ['listCollections', 'dbStats'],
   },
 };
 

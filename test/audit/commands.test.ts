@@ -1,34 +1,19 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canonicalAnchor } from '@plant-store/audit/ledger/anchor';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { opsCommand } from '../harness/processes/ops-command.ts';
 import { anchorKey, ledgerUnderTest } from './ledger-under-test.ts';
-
-const MAIN = join(import.meta.dirname, '../../services/ops/src/commands/main.ts');
 
 const { url, database, create, anchor } = ledgerUnderTest();
 const key = anchorKey();
 let directory: string;
 let keyFile: string;
 
-type Ran = { code: number; out: string; err: string };
-
-/** Runs a command as `npm run ops` does, with the database's address in the environment. */
-function ops(
-  args: readonly string[],
-  environment: Record<string, string> = { MONGODB_URL: url },
-): Promise<Ran> {
-  const { MONGODB_URL: _url, DATA_DIR: _directory, ...inherited } = process.env;
-  return new Promise((resolve) => {
-    const env = { ...inherited, ...environment };
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
-}
+const ops = (args: readonly string[], environment: Record<string, string> = { MONGODB_URL: url }) =>
+  opsCommand(args, environment);
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'plant-store-test-'));
@@ -37,7 +22,10 @@ beforeEach(async () => {
 });
 
 test.each([
-  [['--help'], /search.*plant.*audit.*reindex.*reconcile/s],
+  [
+    ['--help'],
+    /doctor.*search.*plant.*pause.*resume.*retry.*quarantine.*release.*audit.*reindex.*reconcile/s,
+  ],
   [['search', '--help'], /--request <id>.*--json/s],
   [['audit', 'verify', '--help'], /--anchors <file>.*--since <time>/s],
   [['audit', 'prove', '--help'], /--id <id>/],

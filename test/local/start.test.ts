@@ -70,6 +70,18 @@ test('run.json names every part and is readable by its owner alone', async () =>
   }
 });
 
+test('doctor finds the running system by itself, and finds it well', async () => {
+  const { stdout, stderr, code } = await command('node', ['services/ops/src/commands/main.ts', 'doctor'], {
+    DATA_DIR: dataDir,
+    MONGODB_URL: '',
+    REDIS_URL: '',
+  });
+  expect({ code, stderr, stdout }).toMatchObject({ code: 0, stderr: '' });
+  for (const name of ['processes', 'public port', 'console port', 'disk of DATA_DIR']) {
+    expect(stdout).toMatch(new RegExp(`^ok +${name} `, 'm'));
+  }
+});
+
 test('the printed password signs in to the ops console', async () => {
   const { ops } = system.runFile();
   const [, name = '', password = ''] = /sign in as (operator) with (\S+)/.exec(system.printed()) ?? [];

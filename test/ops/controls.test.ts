@@ -146,12 +146,43 @@ test.each(['pause', 'resume', 'retry', 'drop', 'lift-limits'])(
 );
 
 test.each([
-  ['without a reason', { reason: ' ' }],
-  ['for no time', { reason: 'r', minutes: '0' }],
-  ['for ever', { reason: 'r', minutes: '100000' }],
-])('a pause %s is refused', async (_what, fields) => {
+  ['without a reason', { reason: ' ' }, 'no reason given'],
+  ['for no time', { reason: 'r', minutes: '0' }, 'A pause lasts 1 to 1440 minutes.'],
+  ['for ever', { reason: 'r', minutes: '100000' }, 'A pause lasts 1 to 1440 minutes.'],
+])('a pause %s is refused, and the refusal is audited with why', async (_what, fields, why) => {
   expect((await act(olga, 'pause', fields)).status).toBe(400);
   expect(await queue.queue.isPaused()).toBe(false);
+  expect(await audited()).toMatchObject({
+    action: 'pause',
+    outcome: 'refused',
+    before: why,
+    who: { sub: operator.name },
+    from: { address: '127.0.0.1' },
+  });
+});
+
+test('with Redis away an action is refused, and the refusal is audited', async () => {
+  const away = await startConsole({ ...servers, REDIS_URL: 'redis://127.0.0.1:1', INSTANCE: 'ops-2' });
+  try {
+    const operator_ = await signedIn(away, operator);
+    await waitFor(
+      async () => {
+        const answer = await act(operator_, 'pause', { reason: 'while Redis is away' });
+        expect(answer.status).toBe(503);
+        return (await audited()).from.instance === 'ops-2';
+      },
+      { withinMs: 10_000, what: 'the refusal is audited once the console has found the indexes' },
+    );
+    expect(await audited()).toMatchObject({
+      action: 'pause',
+      outcome: 'refused',
+      reason: 'while Redis is away',
+      before: expect.stringContaining('Redis is unreachable'),
+      from: { instance: 'ops-2' },
+    });
+  } finally {
+    await away.close();
+  }
 });
 
 test('what was done, and refused, is listed for everyone', async () => {

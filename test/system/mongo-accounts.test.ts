@@ -9,7 +9,7 @@ import { type ServerProcess, startServer } from '@plant-store/local/servers/serv
 import { accounts } from '@plant-store/mongodb/accounts';
 import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { execa } from 'execa';
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabaseReader } from '../../services/ops/src/status/reading/database-status.ts';
 import { postPlant } from '../harness/api/post-plant.ts';
@@ -224,6 +224,35 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
       for (const collection of ['plant_search', 'audit_blocks'])
         await expect(db.collection(collection).findOne()).rejects.toMatchObject({ code: UNAUTHORIZED });
     });
+  });
+
+  test('ops quarantines a plant and deletes none', async () => {
+    const plants = admin.db('plantstore').collection<{ _id: bigint }>('plants');
+    await plants.insertOne({ _id: 2n, name: 5, commit: new ObjectId(), pending: true } as never);
+    await using running = await startServices();
+    const olga = await signedIn({ url: running.opsUrl }, { name: 'olga', password: 'password-of-olga' });
+    await waitFor(
+      async () => (await (await olga.see('/failures')).text()).includes('name must be a string'),
+      {
+        withinMs: 30_000,
+        what: 'the plant is listed',
+      },
+    );
+    const act = (control: string) =>
+      olga.call(`/controls/${control}`, {
+        method: 'POST',
+        body: new URLSearchParams({ plant: '2', reason: 'by its account' }),
+      });
+    expect((await act('quarantine')).status).toBe(303);
+    expect(await plants.findOne({ _id: 2n })).toMatchObject({ pending: 'quarantined' });
+    expect((await act('release')).status).toBe(303);
+    expect(await plants.findOne({ _id: 2n })).toMatchObject({ pending: true });
+    await as('ops', async (db) => {
+      const { findAndRemove, delete: remove, drop, upsert, expire } = changes('plants');
+      const attempts = { findAndRemove, remove, drop, upsert, expire } as ReturnType<typeof changes>;
+      expect(Object.values(await refusals(db, attempts))).toEqual(Array(5).fill(UNAUTHORIZED));
+    });
+    await plants.deleteOne({ _id: 2n });
   });
 
   test.each(services)('%s can neither change nor delete an audit block', async (service) => {

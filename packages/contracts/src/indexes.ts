@@ -12,12 +12,21 @@ export type IndexSpecification = {
 /** The outbox: the index of pending plants. Plants without the flag are not in it. Queries name it as their hint. */
 export const PENDING_COMMITS = 'pending_commits';
 
+/** The index of quarantined plants, the newest quarantine last; it is as good as empty. */
+export const QUARANTINED = 'quarantined';
+
 export const plantIndexes: readonly IndexSpecification[] = [
   {
     collection: PLANTS,
     name: PENDING_COMMITS,
     key: { commit: 1 },
     partialFilterExpression: { pending: true },
+  },
+  {
+    collection: PLANTS,
+    name: QUARANTINED,
+    key: { 'quarantine.since': 1, _id: 1 },
+    partialFilterExpression: { pending: 'quarantined' },
   },
 ];
 

@@ -5,17 +5,25 @@ import type { Logger } from '@plant-store/platform/process/logger';
 import { createRegistry } from '@plant-store/platform/process/metrics';
 import { VERSION } from '@plant-store/platform/process/version';
 import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
+import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
+import { mongoTermIndex } from '@plant-store/search/mongo/mongo-term-index';
+import { searchPlants } from '@plant-store/search/search-plants';
 import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { createCredentials } from './access/credentials.ts';
+import { provePlant } from './audit/prove.ts';
 import type { OpsConfig, OpsSecrets } from './config.ts';
 import { createOperatorAudit } from './controls/operator-audit.ts';
 import { endPauses } from './controls/pause-end.ts';
 import { queueControls } from './controls/queue-controls.ts';
+import { plantControls } from './failures/plant-controls.ts';
+import { createFailuresReader } from './failures/read-failures.ts';
 import { createHistory } from './history/history.ts';
 import { buildOpsApp } from './http/app.ts';
 import { createOpsMetrics, registerStatusMetrics } from './metrics.ts';
 import { startMonitor } from './monitor/monitor.ts';
+import { readJobPublication } from './plants/job-publication.ts';
+import { plantStory } from './plants/plant-story.ts';
 import { createStatusReader } from './status/status.ts';
 
 /** At shutdown, requests in flight have this long to finish. */
@@ -48,13 +56,19 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   const metrics = createOpsMetrics(registry);
 
   const { instance, queuePrefix } = config;
-  const controls = queueControls(queue, redis, queuePrefix);
+  const failures = createFailuresReader(database, { queue, redis });
+  const controls = {
+    ...queueControls(queue, redis, queuePrefix, failures),
+    ...plantControls(database, { queue, redis }, failures),
+  };
   const audit = started.use(createOperatorAudit(mongo, name, instance, logger));
   const history = createHistory({ actions: audit.recent, version: VERSION, startedAt: new Date() });
   const monitor = started.use(startMonitor(readStatus, history.add));
   registerStatusMetrics(registry, monitor);
   started.use(endPauses({ redis, prefix: queuePrefix, resume: controls.resume, audit, instance }, logger));
 
+  const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
+  const jobPublication = readJobPublication({ queue, redis });
   const app = await buildOpsApp({
     http: config.http,
     credentials: await createCredentials(secrets.accounts),
@@ -63,6 +77,12 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
     queue,
     redis,
     controls: { controls, audit, redis, instance, metrics },
+    plants: {
+      search: (question, after) => searchPlants(indexes, question, { ...(after && { after }) }),
+      story: (id) => plantStory(database, id, jobPublication),
+      prove: (id) => provePlant(database, id),
+    },
+    failures: { failures },
     metrics,
     logger,
   });

@@ -41,10 +41,10 @@ test('a failed job whose data Redis evicted does not stay for ever', async () =>
   await untilNoJobIsLeft(system);
 });
 
-test('a job that goes on failing is retried soon at first, and then ever more rarely', async () => {
+test('a job that goes on failing is retried soon at first, and then ever more rarely; the log tells of it once', async () => {
   const { commit } = await storeCommit(plants, 1, { name: 5 as never });
   await publish(commit);
-  await start({ RELAY_AGE_MS: '100', RELAY_INTERVAL_MS: '50' });
+  const worker = await start({ RELAY_AGE_MS: '100', RELAY_INTERVAL_MS: '50' });
   // When each attempt began and ended, by the worker's own clock.
   const attempts = new Map<number, { began: number; ended: number }>();
   await waitFor(
@@ -64,6 +64,8 @@ test('a job that goes on failing is retried soon at first, and then ever more ra
     const [before, after] = [attempts.get(attempt), attempts.get(attempt + 1)];
     expect((after?.began ?? 0) - (before?.ended ?? 0)).toBeGreaterThanOrEqual(pauseMs);
   }
+  const told = (words: string) => worker.log.filter(({ msg }) => String(msg).startsWith(words));
+  expect([told('job failed'), told('plant cannot be processed')].map(({ length }) => length)).toEqual([1, 1]);
 });
 
 test('the number of attempts outlives the worker: a restart does not begin with short pauses again', async () => {

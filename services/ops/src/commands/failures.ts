@@ -20,6 +20,7 @@ export function failureLine(error: unknown): string {
   return withoutSecrets(isExpected ? line : `${(error as Error).name}: ${line}`);
 }
 
-function withoutSecrets(text: string): string {
+/** An address keeps only the parts that are not secret. */
+export function withoutSecrets(text: string): string {
   return text.replaceAll(/\/\/[^/@\s]{1,500}@/g, '//…@');
 }

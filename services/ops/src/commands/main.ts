@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { auditCommands } from './audit.ts';
+import { controlCommands } from './controls.ts';
+import { doctorCommand } from './doctor.ts';
 import { CommandError, failureLine } from './failures.ts';
 import { plantCommand } from './plant.ts';
 import { reconcileCommand } from './reconcile.ts';
@@ -20,8 +22,10 @@ const program = new Command('npm run ops --')
   .configureOutput({ writeErr: () => {} });
 
 for (const command of [
+  doctorCommand(),
   searchCommand(),
   plantCommand(),
+  ...controlCommands(),
   auditCommands(),
   reindexCommand(),
   reconcileCommand(),

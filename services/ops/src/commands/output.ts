@@ -1,5 +1,6 @@
 import { int64FromJsonNumber } from '@plant-store/contracts/plant-id';
 import { InvalidArgumentError } from 'commander';
+import { askedTime, TIME_RULE } from '../search/asked-time.ts';
 
 /** As JSON, with ids as strings of decimal digits: most JSON parsers read numbers as doubles. */
 export function printJson(value: unknown): void {
@@ -53,19 +54,10 @@ export function plantId(text: string): bigint {
   return id;
 }
 
-const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** A time as 2026-11-21 or 2026-11-21T10:00:00Z, or how long ago: 90s, 15m, 2h, 7d. */
 export function time(text: string): Date {
-  const ago = /^(\d{1,6})([smhd])$/.exec(text);
-  const at = ago
-    ? new Date(Date.now() - Number(ago[1]) * UNITS_MS[ago[2] as keyof typeof UNITS_MS])
-    : new Date(/^\d{4}-\d\d-\d\d/.test(text) ? text : Number.NaN);
-  if (Number.isNaN(at.getTime())) {
-    throw new InvalidArgumentError(
-      'A time is 2026-11-21T10:00:00Z, 2026-11-21, or how long ago: 90s, 15m, 2h, 7d.',
-    );
-  }
+  const at = askedTime(text, new Date());
+  if (at === undefined) throw new InvalidArgumentError(TIME_RULE);
   return at;
 }
 

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { publishedWords } from '../pages/plant-page.ts';
 import { type PlantStory, plantStory } from '../plants/plant-story.ts';
 import { CommandError } from './failures.ts';
 import { plantId, printFacts, printJson, shown } from './output.ts';
@@ -18,24 +19,38 @@ export function plantCommand(): Command {
     });
 }
 
-function facts({ plant, state, times, block, anchor }: PlantStory): Record<string, string | undefined> {
+function facts({
+  plant,
+  state,
+  fault,
+  quarantine,
+  times,
+  block,
+  anchor,
+}: PlantStory): Record<string, string | undefined> {
   const { id, name, tag, by, from, commit } = plant;
   const after = (at: Date | undefined) =>
-    at && `${at.toISOString()}  (${((at.getTime() - times.created.getTime()) / 1_000).toFixed(3)} s later)`;
+    at &&
+    (times.created === undefined
+      ? at.toISOString()
+      : `${at.toISOString()}  (${((at.getTime() - times.created.getTime()) / 1_000).toFixed(3)} s later)`);
   return {
     id: id.toString(),
-    name: shown(name),
-    tag: tag && shown(tag),
+    name: shown(String(name)),
+    tag: tag && shown(String(tag)),
     state,
+    'cannot be processed': fault && shown(fault.rule),
+    quarantined: quarantine && shown(`by ${quarantine.by}: ${quarantine.reason}`),
     'created by': shown(
-      [by.sub, by.iss && `of ${by.iss}`, by.jti && `with token ${by.jti}`].filter(Boolean).join(' '),
+      [by?.sub, by?.iss && `of ${by.iss}`, by?.jti && `with token ${by.jti}`].filter(Boolean).join(' '),
     ),
-    from: shown(`${from.address}, through ${from.instance}`),
+    from: shown(`${from?.address}, through ${from?.instance}`),
     request: shown(
-      `${from.request}${from.requestBy === undefined ? '' : ` (chosen by the ${from.requestBy})`}`,
+      `${from?.request}${from?.requestBy === undefined ? '' : ` (chosen by the ${from.requestBy})`}`,
     ),
     commit,
-    created: times.created.toISOString(),
+    created: times.created?.toISOString() ?? 'unknown',
+    published: times.published && publishedWords(times.published),
     indexed: after(times.indexed) ?? 'not yet',
     audited: after(times.audited) ?? 'not yet',
     anchored: after(times.anchored) ?? 'not yet',

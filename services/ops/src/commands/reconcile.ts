@@ -1,15 +1,20 @@
+import { PLANTS } from '@plant-store/contracts/plant-document';
 import { Command } from 'commander';
 import { Redis } from 'ioredis';
+import type { OperatorAudit } from '../controls/operator-audit.ts';
 import { publishAgain } from '../plants/publish-again.ts';
 import { type Difference, reconcile } from '../plants/reconcile.ts';
+import { openAudit, performed } from './operator-action.ts';
 import { count, printJson, printLine, time } from './output.ts';
 import { createProgress } from './progress.ts';
-import { type Addresses, openDatabase } from './system.ts';
+import { type Addresses, type OpenDatabase, openDatabase } from './system.ts';
 
 /** Plants repaired together; no more are kept in memory. */
 const REPAIRED_AT_ONCE = 1_000;
 const SHOWN_MAX = 50;
 const REDIS_MS_MAX = 5_000;
+
+type Options = { since?: Date; fix?: true; reason: string; json?: true };
 
 export function reconcileCommand(): Command {
   return new Command('reconcile')
@@ -23,9 +28,11 @@ export function reconcileCommand(): Command {
       time,
     )
     .option('--fix', 'have workers index and audit again what is missing')
+    .option('--reason <text>', 'why it is fixed: it becomes part of the audit log', 'none given')
     .option('--json', 'the answer as JSON')
-    .action(async ({ since, fix, json }: { since?: Date; fix?: true; json?: true }) => {
+    .action(async ({ since, fix, reason, json }: Options) => {
       await using open = await openDatabase();
+      using audit = fix ? await openAudit(open) : undefined;
       const counts = new Map<Difference['kind'], number>();
       const shown: Difference[] = [];
       const missing = new Map<bigint, string>();
@@ -42,7 +49,7 @@ export function reconcileCommand(): Command {
           onProgress: progress.at,
         });
       }
-      const repaired = fix ? await repair(open.database, open.addresses, missing) : 0;
+      const repaired = audit === undefined ? 0 : await auditedRepair(open, audit, missing, reason);
       const differences = Object.fromEntries(counts);
       if (json) printJson({ ...compared, differences, repaired, first: shown });
       else printComparison(compared.plants, counts, shown, { repaired, missing: missing.size });
@@ -72,6 +79,28 @@ function printComparison(
     printLine('reindex mends the search index');
   if ([...counts.keys()].some((kind) => kind.startsWith('audited')))
     printLine('audit verify says more of the audit log');
+}
+
+/** Nothing is recorded when nothing is missing. */
+async function auditedRepair(
+  { database, addresses }: OpenDatabase,
+  audit: OperatorAudit,
+  missing: ReadonlyMap<bigint, string>,
+  reason: string,
+): Promise<number> {
+  if (missing.size === 0) return 0;
+  const { affected } = await performed(audit, {
+    name: 'reconcile',
+    target: PLANTS,
+    reason,
+    apply: async () => ({
+      action: 'reconciled',
+      affected: await repair(database, addresses, missing),
+      before: 'not indexed or not audited',
+      after: 'pending',
+    }),
+  });
+  return affected;
 }
 
 async function repair(

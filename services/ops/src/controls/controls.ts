@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody';
-import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
+import { int64FromJsonNumber } from '@plant-store/contracts/plant-id';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { User } from '../access/accounts.ts';
@@ -7,14 +7,17 @@ import { signedInUser } from '../access/sessions.ts';
 import { Refusal } from '../http/failures.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import { controlPage, controlsPage } from '../pages/controls-page.ts';
-import type { OperatorAction, OperatorAudit } from './operator-audit.ts';
-import { CONTROLS, type Control, type ControlInput, type ControlName } from './queue-controls.ts';
+import { CONTROLS, type Control, type ControlInput, type ControlName, targetOf } from './control.ts';
+import type { OperatorAudit } from './operator-audit.ts';
+import { ActionError, perform } from './perform.ts';
 
 const REASON_LENGTH_MAX = 500;
 const MINUTES_MAX = 24 * 60;
 const MINUTES_DEFAULT = 15;
 const RECENT_MAX = 20;
 const FORM_BYTES_MAX = 16_384;
+
+const REDIS_AWAY = 'Redis is unreachable: the queue cannot be changed until it is back.';
 
 export type ControlsOptions = {
   controls: Record<ControlName, Control>;
@@ -38,83 +41,66 @@ export const controlPages: FastifyPluginAsync<ControlsOptions> = async (app, opt
     const control = controls[name];
 
     app.get(`/controls/${name}`, async (request, reply) => {
-      refuseWithoutRedis(redis);
+      if (control.needsRedis && redis.status !== 'ready') throw new Refusal(503, REDIS_AWAY);
       const user = signedInUser(request) as User;
-      const input = readInput(user, request.query);
+      const { input, fault } = readInput(user, request.query);
+      if (fault !== undefined) throw new Refusal(400, fault);
       return page(reply, controlPage({ user, name, control, input, plan: await control.plan(input) }));
     });
 
     app.post(`/controls/${name}`, async (request, reply) => {
       const user = signedInUser(request) as User;
-      const input = readInput(user, request.body);
-      const record = (action: Pick<OperatorAction, 'action' | 'outcome'> & Partial<OperatorAction>) => {
-        metrics.actions.inc({ action: name, outcome: action.outcome });
-        return audit.record({
-          target: CREATIONS_QUEUE,
-          ...(input.reason !== '' && { reason: input.reason }),
-          who: { sub: user.name },
-          from: { address: request.ip, request: request.id, instance },
-          ...action,
-        });
+      const { input, fault } = readInput(user, request.body);
+      const away = control.needsRedis && redis.status !== 'ready' ? REDIS_AWAY : undefined;
+      const obstacle =
+        fault !== undefined
+          ? ({ kind: 'invalid', words: fault } as const)
+          : away && ({ kind: 'unavailable', words: away } as const);
+      const action = {
+        name,
+        target: targetOf(input),
+        reason: input.reason,
+        obstacle,
+        apply: () => control.apply(input),
       };
-
-      if (user.role !== 'operator') {
-        await record({ action: name, outcome: 'refused' }).catch(logged);
-        throw new Refusal(
-          403,
-          'A viewer may see everything and change nothing: this takes the role operator.',
-        );
-      }
-      refuseWithoutRedis(redis);
-      if (input.reason === '') throw new Refusal(400, 'Give a reason: it becomes part of the audit log.');
-      await audit.check().catch((error: Error) => {
-        throw new Refusal(
-          503,
-          'The audit log cannot be written, so nothing was done. Try again once MongoDB is back.',
-          error,
-        );
+      const from = { address: request.ip, request: request.id, instance };
+      const count = (action: string, outcome: string) => metrics.actions.inc({ action, outcome });
+      await perform({ audit, count }, action, { ...user, from }).catch((error: unknown) => {
+        throw error instanceof ActionError ? refusalOf(error) : error;
       });
-      const outcome = await control.apply(input).catch(async (error: Error) => {
-        await record({ action: name, outcome: 'failed' }).catch(logged);
-        throw new Refusal(
-          503,
-          'Redis gave no good answer. See on the status page whether it was done.',
-          error,
-        );
-      });
-      await record({ ...outcome, outcome: 'done' }).catch((error: Error) => {
-        throw new Refusal(
-          503,
-          'It was done, and could not be put into the audit log: the log of this console has the entry.',
-          error,
-        );
-      });
-      return reply.redirect('/controls', 303);
+      return reply.redirect(control.page ?? '/controls', 303);
     });
   }
 };
 
-/** Ignores the error: the audit log has already logged that it could not seal the entry. */
-const logged = () => {};
+function refusalOf({ kind, message, cause }: ActionError): Refusal {
+  if (kind === 'forbidden') return new Refusal(403, message);
+  if (kind === 'invalid') return new Refusal(400, message);
+  const words =
+    kind === 'failed' ? 'No good answer came. See on the status page whether it was done.' : message;
+  return new Refusal(503, words, cause as Error | undefined);
+}
 
-function readInput(user: User, fields: unknown): ControlInput {
+/** @returns the input, with a fault in words when a field makes no sense. */
+function readInput(user: User, fields: unknown): { input: ControlInput; fault?: string } {
   const form = (fields ?? {}) as Record<string, unknown>;
   const text = (field: string) => (typeof form[field] === 'string' ? form[field].trim() : '');
   const minutes = text('minutes') === '' ? MINUTES_DEFAULT : Number(text('minutes'));
-  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
-    throw new Refusal(400, `A pause lasts 1 to ${MINUTES_MAX} minutes.`);
-  }
-  return {
+  const plant = text('plant') === '' ? undefined : int64FromJsonNumber(text('plant'));
+  const input = {
     by: user.name,
     reason: text('reason').slice(0, REASON_LENGTH_MAX),
     minutes,
     matching: text('matching').slice(0, REASON_LENGTH_MAX),
+    ...(plant !== undefined && { plant }),
   };
-}
-
-function refuseWithoutRedis(redis: Redis): void {
-  if (redis.status !== 'ready')
-    throw new Refusal(503, 'Redis is unreachable: the queue cannot be changed until it is back.');
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
+    return { input, fault: `A pause lasts 1 to ${MINUTES_MAX} minutes.` };
+  }
+  if (text('plant') !== '' && plant === undefined) {
+    return { input, fault: 'A plant is named by a whole number from -2^63 to 2^63-1.' };
+  }
+  return { input };
 }
 
 function page(reply: FastifyReply, html: string): FastifyReply {

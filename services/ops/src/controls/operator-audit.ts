@@ -6,13 +6,14 @@ import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-e
 import { auditIndexes } from '@plant-store/contracts/indexes';
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
 import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
-import type { Logger } from '@plant-store/platform/process/logger';
 import { type MongoClient, ObjectId } from 'mongodb';
 
 /** An operator's action or attempt, before it is sealed in the audit log. */
 export type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
 
 export type OperatorAudit = Disposable & {
+  /** Resolves once the indexes exist, without which nothing is sealed. */
+  ready: Promise<void>;
   /** Called before any action that must be audited. @throws when an entry could not be sealed now */
   check: () => Promise<void>;
   /** Resolves when a majority has the entry in a block. @throws when it cannot be sealed */
@@ -20,6 +21,9 @@ export type OperatorAudit = Disposable & {
   /** The newest entries, newest first. */
   recent: (entriesMax: number) => Promise<OperatorEntry[]>;
 };
+
+/** Where an entry is logged as well, above all one that could not be sealed. */
+export type ActionLog = Record<'info' | 'error', (fields: object, message: string) => void>;
 
 const BLOCK_BOUNDS = { entriesMax: 100, bytesMax: 1024 * 1024 };
 const READ_MS_MAX = 1_000;
@@ -29,7 +33,7 @@ export function createOperatorAudit(
   mongo: MongoClient,
   database: string,
   instance: string,
-  logger: Logger,
+  logger: ActionLog,
 ): OperatorAudit {
   const sealing: SealingDeps = {
     log: mongoAuditLog(mongo, database),
@@ -45,7 +49,7 @@ export function createOperatorAudit(
   /** Without the unique indexes a chain may fork, so nothing is sealed before they exist. */
   const stop = new AbortController();
   let indexed = false;
-  void ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal).then(() => {
+  const ready = ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal).then(() => {
     indexed = true;
   });
 
@@ -55,6 +59,7 @@ export function createOperatorAudit(
   }
 
   return {
+    ready,
     check,
 
     async record(action) {

@@ -1,9 +1,9 @@
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
 import type { Logger } from '@plant-store/platform/process/logger';
 import type { Redis } from 'ioredis';
+import type { Control } from './control.ts';
 import type { OperatorAudit } from './operator-audit.ts';
 import { readPause } from './pause-record.ts';
-import type { Control } from './queue-controls.ts';
 
 const PERIOD_MS = 1_000;
 

@@ -1,42 +1,56 @@
+import { creationJob } from '@plant-store/contracts/creation-job';
 import type { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { commitsOf, type FailuresReader } from '../failures/read-failures.ts';
 import { age, count } from '../status/figures.ts';
+import type { Control, ControlInput, ControlPlan, QueueControlName } from './control.ts';
 import { deletePause, readPause, writePause } from './pause-record.ts';
-
-export const CONTROLS = ['pause', 'resume', 'retry', 'drop', 'lift-limits'] as const;
-export type ControlName = (typeof CONTROLS)[number];
-
-/** What the person asked for, as the form carries it. */
-export type ControlInput = {
-  by: string;
-  reason: string;
-  /** Of a pause. */
-  minutes: number;
-  /** Of a retry: only failed jobs whose reason contains this; empty for all. */
-  matching: string;
-};
-
-/** What a control would do now. */
-export type ControlPlan = { effect: string; affected: number };
-/** What it did, for the audit log. */
-type ControlOutcome = { action: string; affected: number; before?: string; after?: string };
-
-export type Control = {
-  title: string;
-  plan: (input: ControlInput) => Promise<ControlPlan>;
-  apply: (input: ControlInput) => Promise<ControlOutcome>;
-};
+import type { ActionOutcome } from './perform.ts';
 
 /** Failed jobs that one retry releases at most; the others need another retry. */
 const RETRIED_MAX = 10_000;
 
 /** The controls of the queue. None can lose a plant: plants are in MongoDB, and jobs only name their commits. */
-export function queueControls(queue: Queue, redis: Redis, prefix: string): Record<ControlName, Control> {
+export function queueControls(
+  queue: Queue,
+  redis: Redis,
+  prefix: string,
+  failures: Pick<FailuresReader, 'matching' | 'plant'>,
+): Record<QueueControlName, Control> {
   const waiting = async () => (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
 
-  async function failedMatching({ matching }: ControlInput): Promise<Job[]> {
+  /** The reason of a job names only some of its plants, so jobs are also found by the plants that cannot be processed. */
+  async function failedMatching({ matching, plant }: ControlInput): Promise<Job[]> {
     const failed = await queue.getJobs(['failed'], 0, RETRIED_MAX - 1, true);
-    return failed.filter(({ failedReason = '' }) => failedReason.includes(matching));
+    if (plant === undefined && matching === '') return failed;
+    const commits = new Set(
+      plant === undefined
+        ? (await failures.matching(matching)).plants.map(({ commit }) => commit)
+        : [(await failures.plant(plant))?.commit],
+    );
+    return failed.filter(
+      (job) =>
+        (plant === undefined && job.failedReason?.includes(matching)) ||
+        commitsOf(job).some((commit) => commits.has(commit)),
+    );
+  }
+
+  /** Of a pending plant no job has to have failed: it may be lost, waiting, or active. */
+  async function publicationPlan(plant: bigint): Promise<ControlPlan> {
+    const found = await failures.plant(plant);
+    if (found?.pending !== true || found.commit === undefined) {
+      return { affected: 0, effect: `Nothing: plant ${plant} is not pending, and no failed job names it.` };
+    }
+    const effect = `No failed job names plant ${plant}: its commit is published again, unless its job waits already.`;
+    return { affected: 1, effect };
+  }
+
+  async function publishAgain(plant: bigint): Promise<ActionOutcome> {
+    const found = await failures.plant(plant);
+    if (found?.pending !== true || found.commit === undefined) return { action: 'retried', affected: 0 };
+    const { name, data, opts } = creationJob([{ commit: found.commit, plants: 1 }]);
+    await queue.add(name, data, opts);
+    return { action: 'retried', affected: 1, before: 'pending', after: 'published again' };
   }
 
   async function pauseState(): Promise<string> {
@@ -61,6 +75,7 @@ export function queueControls(queue: Queue, redis: Redis, prefix: string): Recor
   return {
     pause: {
       title: 'Pause the queue',
+      needsRedis: true,
       async plan({ minutes }) {
         const affected = await waiting();
         return {
@@ -78,6 +93,7 @@ export function queueControls(queue: Queue, redis: Redis, prefix: string): Recor
     },
     resume: {
       title: 'Resume the queue',
+      needsRedis: true,
       async plan() {
         const affected = await waiting();
         return { affected, effect: `Workers take jobs again; ${count(affected)} wait now.` };
@@ -91,24 +107,35 @@ export function queueControls(queue: Queue, redis: Redis, prefix: string): Recor
     },
     retry: {
       title: 'Retry failed jobs',
+      needsRedis: true,
       async plan(input) {
+        const { plant, matching } = input;
         const affected = (await failedMatching(input)).length;
-        const which = input.matching === '' ? '' : ` whose reason contains “${input.matching}”`;
+        if (plant !== undefined && affected === 0) return publicationPlan(plant);
+        const which =
+          plant !== undefined
+            ? ` that name the commit of plant ${plant}`
+            : matching === ''
+              ? ''
+              : ` whose reason contains “${matching}”`;
         return { affected, effect: `${count(affected)} failed jobs${which} are taken again at once.` };
       },
       async apply(input) {
+        const { plant, matching } = input;
         const jobs = await failedMatching(input);
+        if (plant !== undefined && jobs.length === 0) return publishAgain(plant);
         const retried = await Promise.allSettled(jobs.map((job) => job.retry('failed')));
         const affected = retried.filter(({ status }) => status === 'fulfilled').length;
         return {
           action: 'retried',
           affected,
-          ...(input.matching !== '' && { before: `failed: ${input.matching}` }),
+          ...(matching !== '' && { before: `failed: ${matching}` }),
         };
       },
     },
     drop: {
       title: 'Drop waiting jobs',
+      needsRedis: true,
       async plan() {
         const affected = await waiting();
         return {
@@ -129,6 +156,7 @@ export function queueControls(queue: Queue, redis: Redis, prefix: string): Recor
     },
     'lift-limits': {
       title: 'Lift limits',
+      needsRedis: true,
       async plan() {
         const found = await limits();
         return {

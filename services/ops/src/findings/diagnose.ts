@@ -13,6 +13,16 @@ const rules: readonly Rule[] = [...databaseRules, ...redisRules, ...workerRules,
 
 export const FINDING_IDS: readonly string[] = rules.map(({ id }) => id);
 
+/** A finding in one reading, however short it has lasted. */
+export type FindingNow = Finding & { id: string };
+
+/** What one reading shows, the gravest first; without memory, so also what is gone a moment later. */
+export function findingsNow(status: SystemStatus): FindingNow[] {
+  return rules
+    .flatMap(({ id, find }) => find(status).map((finding) => ({ ...finding, id })))
+    .sort((a, b) => rank(a) - rank(b));
+}
+
 /**
  * Remembers since when each finding has lasted, and returns all present ones, the gravest first; none hides another.
  * It must be given every reading, in order.

@@ -104,7 +104,8 @@ const failed: Rule = {
             : `${jobs === 1 ? 'A job has' : `${count(jobs)} jobs have`} failed`,
         cause: reason ?? 'The failed job is being retried.',
         affected: 'The plants that cannot be processed stay pending; all others go on.',
-        action: 'Failed jobs are retried by themselves. Should they stay, mend the plant.',
+        action:
+          'Failed jobs are retried by themselves. Should they stay, mend the plants: Failures shows which field is wrong.',
       },
     ];
   },

@@ -7,13 +7,16 @@ import { requireSignIn } from '../access/access.ts';
 import type { Credentials } from '../access/credentials.ts';
 import { sessions } from '../access/sessions.ts';
 import { signIn } from '../access/sign-in.ts';
+import { apiDocumentation } from '../api-documentation/api-documentation.ts';
 import { board } from '../board/board.ts';
 import type { OpsConfig } from '../config.ts';
 import { type ControlsOptions, controlPages } from '../controls/controls.ts';
+import { type FailurePagesOptions, failurePages } from '../failures/failure-pages.ts';
 import type { History } from '../history/history.ts';
 import { live } from '../history/live.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import type { Monitor } from '../monitor/monitor.ts';
+import { type PlantPagesOptions, plantPages } from '../plants/plant-pages.ts';
 import { runbook } from '../runbook/runbook.ts';
 import { statusPages } from '../status/status-pages.ts';
 import { assets } from './assets.ts';
@@ -35,13 +38,27 @@ export type OpsAppParts = {
   queue: Queue;
   redis: Redis;
   controls: ControlsOptions;
+  plants: PlantPagesOptions;
+  failures: FailurePagesOptions;
   metrics: OpsMetrics;
   logger: Logger;
 };
 
 /** The console, in the order a request meets it. */
 export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> {
-  const { http, credentials, monitor, history, queue, redis, controls, metrics, logger } = parts;
+  const {
+    http,
+    credentials,
+    monitor,
+    history,
+    queue,
+    redis,
+    controls,
+    plants,
+    failures: failed,
+    metrics,
+    logger,
+  } = parts;
   const app = Fastify({
     logger: false,
     genReqId: () => randomUUID(),
@@ -64,7 +81,10 @@ export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> 
     await signedIn.register(statusPages, { monitor, history });
     await signedIn.register(live, { monitor, history });
     await signedIn.register(runbook);
+    await signedIn.register(plantPages, plants);
+    await signedIn.register(failurePages, failed);
     await signedIn.register(controlPages, controls);
+    await signedIn.register(apiDocumentation);
     await signedIn.register(board, { queue, redis });
   });
   return app;

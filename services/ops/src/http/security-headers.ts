@@ -22,6 +22,14 @@ const boardPolicy = {
   baseUri: ["'self'"],
 };
 
+/** Swagger UI has its icons as data. */
+const apiPolicy = { ...pagePolicy, imgSrc: ["'self'", 'data:'] };
+
+/** What the page of the API answers with instead. */
+export const apiContentSecurity = {
+  contentSecurityPolicy: { useDefaults: false, directives: apiPolicy },
+};
+
 /** What the board's routes answer with instead. */
 export const boardContentSecurity = {
   contentSecurityPolicy: { useDefaults: false, directives: boardPolicy },

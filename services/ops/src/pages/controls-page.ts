@@ -2,12 +2,12 @@ import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
 import { html } from 'ghtml';
 import type { User } from '../access/accounts.ts';
 import {
-  CONTROLS,
   type Control,
   type ControlInput,
   type ControlName,
   type ControlPlan,
-} from '../controls/queue-controls.ts';
+  QUEUE_CONTROLS,
+} from '../controls/control.ts';
 import { layout } from './layout.ts';
 
 type Controls = Record<ControlName, Control>;
@@ -29,7 +29,8 @@ export function controlsPage({
     main: html`
     <h1>Controls</h1>
     <p class="muted">Each shows first what it will do, takes a reason, and becomes an entry of the audit log. None can lose a plant.</p>
-    <ul class="controls">!${CONTROLS.map((name) => html`<li><a href="/controls/${name}">${controls[name].title}</a></li>`)}</ul>
+    <ul class="controls">!${QUEUE_CONTROLS.map((name) => html`<li><a href="/controls/${name}">${controls[name].title}</a></li>`)}</ul>
+    <p class="muted">Plants that cannot be processed are retried, quarantined and released under <a href="/failures">Failures</a>.</p>
     <section>
       <h2>What was done, and refused</h2>
       <div class="panel">!${recent === undefined ? html`<p class="muted">The audit log does not answer.</p>` : recentTable(recent)}</div>
@@ -67,6 +68,7 @@ export function controlPage({
   plan: ControlPlan;
 }): string {
   const mayAct = user.role === 'operator';
+  const fields = extraField(name, input);
   return layout({
     title: control.title,
     user,
@@ -75,21 +77,25 @@ export function controlPage({
     <h1>${control.title}</h1>
     <p class="effect" data-effect>${plan.effect}</p>
     <form class="control" method="post" action="/controls/${name}">
-      !${extraField(name, input)}
+      !${fields}
       <label>Reason
         <input name="reason" value="${input.reason}" maxlength="500" required autocomplete="off">
       </label>
       <p class="buttons">
-        !${extraField(name, input) === '' ? '' : html`<button class="quiet" formmethod="get" formnovalidate>Show what it would do</button>`}
+        !${!fields.includes('<label') ? '' : html`<button class="quiet" formmethod="get" formnovalidate>Show what it would do</button>`}
         <button !${mayAct ? '' : 'disabled'}>${control.title}</button>
-        <a href="/controls">Cancel</a>
+        <a href="${control.page ?? '/controls'}">Cancel</a>
       </p>
       !${mayAct ? '' : html`<p class="muted">This takes the role operator.</p>`}
     </form>`,
   });
 }
 
-function extraField(name: ControlName, { minutes, matching }: ControlInput): string {
+function extraField(name: ControlName, { minutes, matching, plant }: ControlInput): string {
+  if (plant !== undefined) return html`<input type="hidden" name="plant" value="${plant}">`;
+  if (name === 'quarantine' || name === 'release') {
+    return html`<input type="hidden" name="matching" value="${matching}">`;
+  }
   if (name === 'pause') {
     return html`<label>For how many minutes
         <input name="minutes" type="number" min="1" max="1440" value="${minutes}" required>

@@ -5,7 +5,10 @@ export type NavigationEntry = { href: string; label: string };
 export const NAVIGATION: readonly NavigationEntry[] = [
   { href: '/', label: 'Status' },
   { href: '/plots', label: 'Plots' },
+  { href: '/plants', label: 'Plants' },
+  { href: '/failures', label: 'Failures' },
   { href: '/queue', label: 'Queue' },
   { href: '/controls', label: 'Controls' },
   { href: '/runbook', label: 'Runbook' },
+  { href: '/api', label: 'API' },
 ];

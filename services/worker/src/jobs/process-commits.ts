@@ -15,10 +15,7 @@ export type ProcessingDeps = {
   pending: PendingPlants;
   /** Both resolve when a majority has the entries. They return plants that the database rejects, with the reason. */
   index: (entries: readonly SearchEntry[]) => Promise<ReadonlyMap<bigint, string>>;
-  audit: (
-    entries: readonly CreationEntry[],
-    published?: Published,
-  ) => Promise<ReadonlyMap<bigint, string>>;
+  audit: (entries: readonly CreationEntry[], published?: Published) => Promise<ReadonlyMap<bigint, string>>;
   on: {
     indexed: (plants: readonly PlantDocument[]) => void;
     /** A pending document without a valid commit id was read along with a commit's plants. It fails no job. */
