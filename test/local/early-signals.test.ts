@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_SECRET } from '../harness/api/tokens.ts';
+import { opsUsers } from '../harness/ops-users.ts';
 import { processesOf } from '../harness/processes/processes.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { dataDirectory, removeDataDirectory } from './started-system.ts';
@@ -33,6 +34,8 @@ const PROBE = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
+const users = await opsUsers({ name: 'olga', role: 'operator', password: 'correct-horse-battery' });
+
 /** Starts the program and waits until it handles SIGTERM, which is the earliest moment at which one can be handled. */
 async function started(main: string) {
   const child = spawn(process.execPath, ['--import', PROBE, join(root, main)], {
@@ -41,7 +44,7 @@ async function started(main: string) {
       ...process.env,
       DATA_DIR: dataDir,
       AUTH_SECRET: TEST_SECRET,
-      OPS_USERS: 'olga:operator:correct-horse-battery',
+      OPS_USERS: users,
       // `npm start` brings its own.
       ...(main.startsWith('services/') && servers),
       GATEWAY: 'off',

@@ -41,7 +41,8 @@ test('users, origin and proxies are judged together, each user by place', async 
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(1);
   expect((stdout + stderr).trim()).toBe(
-    'ops: configuration: OPS_USERS entry 1: the password must have at least 12 characters; ' +
+    'ops: configuration: OPS_USERS entry 1: the password must not stand there in clear: ' +
+      '"npm run ops -- password" prints the entry with its hash; ' +
       'OPS_USERS entry 2: the role must be viewer or operator; ' +
       'OPS_ORIGIN is https: name the proxy that terminates TLS in TRUSTED_PROXIES',
   );

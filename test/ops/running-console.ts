@@ -1,11 +1,11 @@
+import { opsUsers } from '../harness/ops-users.ts';
 import type { Launched } from '../harness/processes/launch.ts';
 import { type LogLine, launchService, startProgram } from '../harness/processes/program.ts';
 
 export const operator = { name: 'olga', role: 'operator', password: 'correct:horse-battery' } as const;
 export const viewer = { name: 'vera', role: 'viewer', password: 'looking-glass-house' } as const;
-const users = [operator, viewer].map(({ name, role, password }) => `${name}:${role}:${password}`).join(',');
 
-const settings = { OPS_PORT: '0', OPS_USERS: users };
+const settings = { OPS_PORT: '0', OPS_USERS: await opsUsers(operator, viewer) };
 
 /** The console as the process that is shipped. */
 export type RunningConsole = {

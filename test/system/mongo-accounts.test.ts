@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabaseReader } from '../../services/ops/src/status/reading/database-status.ts';
 import { postPlant } from '../harness/api/post-plant.ts';
 import { TEST_SECRET } from '../harness/api/tokens.ts';
+import { opsUsers } from '../harness/ops-users.ts';
 import { startProgram } from '../harness/processes/program.ts';
 import { testMongodArgs } from '../harness/servers/local-servers.ts';
 import { testQueue } from '../harness/servers/servers.ts';
@@ -29,6 +30,7 @@ const passwords = {
 };
 type Service = keyof typeof passwords;
 const services = Object.keys(passwords) as Service[];
+const olga = { name: 'olga', role: 'operator', password: 'password-of-olga' } as const;
 const UNAUTHORIZED = 13;
 
 const queue = testQueue();
@@ -119,7 +121,7 @@ async function startServices(): Promise<AsyncDisposable & { url: string; opsUrl:
   };
   const url = await start('api', { AUTH_SECRET: TEST_SECRET, PORT: '0', DRAIN_MS: '0' });
   await start('worker');
-  const opsUrl = await start('ops', { OPS_PORT: '0', OPS_USERS: 'olga:operator:password-of-olga' });
+  const opsUrl = await start('ops', { OPS_PORT: '0', OPS_USERS: await opsUsers(olga) });
   return { url, opsUrl, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
@@ -137,8 +139,8 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
     );
     expect(await db.collection('plant_search').countDocuments()).toBe(1);
     expect(await db.collection('audit_blocks').countDocuments()).toBe(1);
-    const olga = await signedIn({ url: running.opsUrl }, { name: 'olga', password: 'password-of-olga' });
-    expect((await olga.see('/')).status).toBe(200);
+    const visitor = await signedIn({ url: running.opsUrl }, olga);
+    expect((await visitor.see('/')).status).toBe(200);
     expect(await as('ops', (db) => createDatabaseReader(db)([]))).toMatchObject({
       plants: 1,
       searchable: 1,

@@ -11,7 +11,8 @@ export function greet(
   terminal.row('create plants', `POST ${url}/plants`);
   terminal.row('ops console', ops.url);
   for (const { name, password, role } of ops.users) {
-    terminal.row('', `sign in as ${name} with ${password}${role === name ? '' : ` (${role})`}`);
+    const secret = password ?? 'the password whose hash you gave';
+    terminal.row('', `sign in as ${name} with ${secret}${role === name ? '' : ` (${role})`}`);
   }
   terminal.row('database', withoutPassword(mongodbUrl));
   terminal.row('queue', withoutPassword(redisUrl));

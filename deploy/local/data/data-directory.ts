@@ -8,12 +8,14 @@ export const files = {
   lock: 'lock',
   processes: 'processes.json',
   run: 'run.json',
+  prometheusTargets: 'prometheus-targets.json',
   token: 'token.json',
   authSecret: 'auth-secret',
   anchorKey: 'anchor-key.pem',
   anchorPublicKey: 'anchor-key.pub.pem',
   anchors: 'anchors.jsonl',
   opsUsers: 'ops-users',
+  opsHashes: 'ops-hashes.json',
   ports: 'ports.json',
 } as const;
 

@@ -15,3 +15,13 @@ export type RunFile = {
 export function writeRunFile(path: string, content: RunFile): void {
   replaceFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
 }
+
+/** What Prometheus scrapes, as its file_sd_configs reads it: the services, whose ports are new at each start. */
+export function writePrometheusTargets(path: string, processes: RunFile['processes']): void {
+  const services = processes.flatMap(({ name, url }) =>
+    url !== undefined && /^(?:api|worker)-\d+$|^ops$/.test(name)
+      ? [{ targets: [new URL(url).host], labels: { process: name } }]
+      : [],
+  );
+  replaceFile(path, `${JSON.stringify(services, undefined, 2)}\n`);
+}

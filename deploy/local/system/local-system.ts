@@ -59,7 +59,7 @@ export async function planLocalSystem(
   for (let index = 1; index <= workerReplicas; index++) {
     workers.push(service(`worker-${index}`, 'services/worker/src/main.ts', await freePort(), workerEnv));
   }
-  const { setting, users } = opsUsers(secrets.opsUsers, dataDir);
+  const { setting, users } = await opsUsers(secrets.opsUsers, dataDir);
   const opsEnv = { ...addresses, OPS_HOST: '127.0.0.1', OPS_PORT: `${opsPort}`, OPS_USERS: setting };
   const ops = service('ops', 'services/ops/src/main.ts', await freePort(), opsEnv);
 

@@ -6,7 +6,7 @@ import { type LocalConfig, readLocalConfig } from '../config.ts';
 import { accessToken, keepTokenSource } from '../data/access-token.ts';
 import { files, openDataDirectory } from '../data/data-directory.ts';
 import { endRecordedProcesses, readRecord, recordProcesses } from '../data/process-record.ts';
-import { writeRunFile } from '../data/run-file.ts';
+import { writePrometheusTargets, writeRunFile } from '../data/run-file.ts';
 import { lockUntilExit } from '../data/start-lock.ts';
 import { StartError } from '../start-error.ts';
 import { type RunningProcess, startSupervisor } from '../supervisor/supervisor.ts';
@@ -54,7 +54,8 @@ function lock(dataDir: string): void {
     );
   }
   process.once('exit', () => {
-    for (const file of [files.run, files.token]) rmSync(join(dataDir, file), { force: true });
+    for (const file of [files.run, files.token, files.prometheusTargets])
+      rmSync(join(dataDir, file), { force: true });
   });
 }
 
@@ -76,7 +77,9 @@ function runFileOf({ url, ops, mongodbUrl: mongodb, redisUrl: redis }: LocalSyst
         join(dataDir, files.processes),
         processes.map(({ pid }) => pid),
       );
-      if (serves) writeRunFile(join(dataDir, files.run), { url, ops, mongodb, redis, processes });
+      if (!serves) return;
+      writeRunFile(join(dataDir, files.run), { url, ops, mongodb, redis, processes });
+      writePrometheusTargets(join(dataDir, files.prometheusTargets), processes);
     } catch (error) {
       terminal.event(`${files.run} cannot be kept current: ${(error as Error).message}`);
     }

@@ -1,5 +1,6 @@
 import { CREATIONS_QUEUE } from '@plant-store/contracts/creation-job';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
+import { poolMetrics } from '@plant-store/platform/mongo/pool-metrics';
 import { startInternalListener } from '@plant-store/platform/process/internal-listener';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { createRegistry } from '@plant-store/platform/process/metrics';
@@ -11,6 +12,8 @@ import { searchPlants } from '@plant-store/search/search-plants';
 import { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { createCredentials } from './access/credentials.ts';
+import { operatorSessions } from './access/session-store.ts';
+import { SESSION_MS_MAX } from './access/sessions.ts';
 import { provePlant } from './audit/prove.ts';
 import type { OpsConfig, OpsSecrets } from './config.ts';
 import { createOperatorAudit } from './controls/operator-audit.ts';
@@ -37,7 +40,8 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
 
   const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-ops');
   started.defer(() => mongo.close());
-  const redis = createRedis(secrets.redisUrl, producerConnection, logger);
+  // The status reader logs its outages.
+  const redis = createRedis(secrets.redisUrl, producerConnection, undefined);
   started.defer(() => redis.disconnect());
   const queue = new Queue(CREATIONS_QUEUE, {
     connection: redis,
@@ -54,6 +58,7 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   const readStatus = createStatusReader({ database, queue, redis, queuePrefix: config.queuePrefix }, logger);
   const registry = createRegistry('ops');
   const metrics = createOpsMetrics(registry);
+  poolMetrics(registry, mongo);
 
   const { instance, queuePrefix } = config;
   const failures = createFailuresReader(database, { queue, redis });
@@ -67,11 +72,17 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
   registerStatusMetrics(registry, monitor);
   started.use(endPauses({ redis, prefix: queuePrefix, resume: controls.resume, audit, instance }, logger));
 
+  const { accounts } = secrets;
+  const sessionStore = started.use(
+    operatorSessions({ redis, prefix: queuePrefix, lifetimeMs: SESSION_MS_MAX, accounts }),
+  );
+
   const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
   const jobPublication = readJobPublication({ queue, redis });
   const app = await buildOpsApp({
     http: config.http,
-    credentials: await createCredentials(secrets.accounts),
+    credentials: createCredentials(secrets.accounts),
+    sessionStore,
     monitor,
     history,
     queue,

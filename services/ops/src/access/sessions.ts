@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import session, { type FastifySessionOptions } from '@fastify/session';
 import type { FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { User } from './accounts.ts';
-import { memorySessions } from './session-store.ts';
+import type { OperatorSessions } from './session-store.ts';
 
 declare module 'fastify' {
   interface Session {
@@ -13,24 +12,35 @@ declare module 'fastify' {
 }
 
 /** A working day, counted from sign-in. It is never extended, since an open status page sends requests for ever. */
-const LIFETIME_MS = 10 * 3_600_000;
+export const SESSION_MS_MAX = 10 * 3_600_000;
+
+/** A session's id, as the plugin makes it: 192 random bits. */
+const ID = /^[\w-]{32}$/;
 
 /**
- * Sessions in this process' memory, named by a signed cookie that scripts cannot read and other sites cannot send.
- * The console runs once per system; after a restart everyone signs in again, so the signing key is made at start.
+ * The cookie is the id alone, unsigned: an id that was not made here is found nowhere, and a signing key would have to
+ * outlive this process as well.
  */
-export const sessions = fastifyPlugin<{ tls: boolean }>(async (app, { tls }) => {
-  const options: FastifySessionOptions = {
-    secret: randomBytes(32).toString('base64url'),
-    cookieName: tls ? '__Host-ops' : 'ops',
-    cookie: { path: '/', httpOnly: true, sameSite: 'strict', secure: tls, maxAge: LIFETIME_MS },
-    store: memorySessions(LIFETIME_MS),
-    saveUninitialized: false,
-    rolling: false,
-  };
-  await app.register(cookie);
-  await app.register(session, options);
-});
+const unsigned = {
+  sign: (id: string) => id,
+  unsign: (id: string) => ({ valid: ID.test(id), renew: false, value: id }),
+};
+
+/** Sessions, named by a cookie that scripts cannot read and other sites cannot send. */
+export const sessions = fastifyPlugin<{ tls: boolean; store: OperatorSessions }>(
+  async (app, { tls, store }) => {
+    const options: FastifySessionOptions = {
+      secret: unsigned,
+      cookieName: tls ? '__Host-ops' : 'ops',
+      cookie: { path: '/', httpOnly: true, sameSite: 'strict', secure: tls, maxAge: SESSION_MS_MAX },
+      store,
+      saveUninitialized: false,
+      rolling: false,
+    };
+    await app.register(cookie);
+    await app.register(session, options);
+  },
+);
 
 /** Whether the session that began a long answer still exists: it ends by signing out, or by its age. */
 export function sessionLasts({ session, sessionStore }: FastifyRequest): Promise<boolean> {

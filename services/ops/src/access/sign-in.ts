@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import formbody from '@fastify/formbody';
 import rateLimit from '@fastify/rate-limit';
 import type { Logger } from '@plant-store/platform/process/logger';
@@ -7,25 +8,40 @@ import { wantsPage } from '../http/requests.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
 import type { Credentials } from './credentials.ts';
+import type { OperatorSessions } from './session-store.ts';
 import { signedInUser } from './sessions.ts';
+import { slowDown } from './slow-down.ts';
 
-/** Tries a minute and client address: enough for a person's slips, far too few for guessing. */
+/**
+ * Tries a minute for one name from one address: enough for a person's slips, far too few for guessing. The pair is
+ * counted, so that a guesser never locks out the right person at another address, nor others at the same one.
+ */
 const TRIES_PER_MINUTE = 10;
 /** More than enough for a name and a password. */
 const FORM_BYTES_MAX = 4_096;
 
 const WRONG = 'Name and password do not belong together.';
 
-export type SignInOptions = { credentials: Credentials; tls: boolean; logger: Logger; metrics: OpsMetrics };
+export type SignInOptions = {
+  credentials: Credentials;
+  store: OperatorSessions;
+  tls: boolean;
+  logger: Logger;
+  metrics: OpsMetrics;
+};
 
 /** Signing in and out. Every other page sends those who are not signed in here. */
 export const signIn: FastifyPluginAsync<SignInOptions> = async (
   app,
-  { credentials, tls, logger, metrics },
+  { credentials, store, tls, logger, metrics },
 ) => {
   await app.register(formbody, { bodyLimit: FORM_BYTES_MAX });
+  const slow = slowDown();
   await app.register(rateLimit, {
     global: false,
+    // The name is in the body, which is read by then.
+    hook: 'preHandler',
+    keyGenerator: (request) => `${request.ip} ${readForm(request).name}`,
     max: TRIES_PER_MINUTE,
     timeWindow: 60_000,
     onExceeded: (request) => {
@@ -46,9 +62,11 @@ export const signIn: FastifyPluginAsync<SignInOptions> = async (
       throw new Refusal(403, 'This console is reached over https: the proxy must send X-Forwarded-Proto.');
     }
     const { name, password } = readForm(request);
+    await pause(slow.delayMs());
     const user = await credentials.verify(name, password);
     const who = { user: credentials.knows(name) ? name : undefined, address: request.ip };
     if (user === undefined) {
+      slow.refused();
       metrics.signIns.inc({ outcome: 'refused' });
       logger.warn(who, 'sign-in refused');
       if (!wantsPage(request)) throw new Refusal(401, WRONG);
@@ -67,6 +85,15 @@ export const signIn: FastifyPluginAsync<SignInOptions> = async (
     const user = signedInUser(request);
     await request.session.destroy();
     if (user !== undefined) logger.info({ user: user.name }, 'signed out');
+    return reply.header('clear-site-data', '"cache"').redirect('/sign-in', 303);
+  });
+
+  app.post('/sign-out-everywhere', async (request, reply) => {
+    const user = signedInUser(request);
+    if (user === undefined) return reply.redirect('/sign-in', 303);
+    store.endAll(user.name);
+    await request.session.destroy();
+    logger.info({ user: user.name }, 'signed out everywhere');
     return reply.header('clear-site-data', '"cache"').redirect('/sign-in', 303);
   });
 };

@@ -3,6 +3,7 @@ import { auditCommands } from './audit.ts';
 import { controlCommands } from './controls.ts';
 import { doctorCommand } from './doctor.ts';
 import { CommandError, failureLine } from './failures.ts';
+import { passwordCommand } from './password.ts';
 import { plantCommand } from './plant.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { reindexCommand } from './reindex.ts';
@@ -29,6 +30,7 @@ for (const command of [
   auditCommands(),
   reindexCommand(),
   reconcileCommand(),
+  passwordCommand(),
 ]) {
   program.addCommand(withOneVoice(command));
 }

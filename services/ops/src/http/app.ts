@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Redis } from 'ioredis';
 import { requireSignIn } from '../access/access.ts';
 import type { Credentials } from '../access/credentials.ts';
+import type { OperatorSessions } from '../access/session-store.ts';
 import { sessions } from '../access/sessions.ts';
 import { signIn } from '../access/sign-in.ts';
 import { apiDocumentation } from '../api-documentation/api-documentation.ts';
@@ -33,6 +34,7 @@ const BODY_BYTES_MAX = 16_384;
 export type OpsAppParts = {
   http: Pick<OpsConfig['http'], 'origin' | 'tls' | 'trustedProxies'>;
   credentials: Credentials;
+  sessionStore: OperatorSessions;
   monitor: Monitor;
   history: History;
   queue: Queue;
@@ -49,6 +51,7 @@ export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> 
   const {
     http,
     credentials,
+    sessionStore: store,
     monitor,
     history,
     queue,
@@ -72,10 +75,10 @@ export async function buildOpsApp(parts: OpsAppParts): Promise<FastifyInstance> 
   await app.register(failures, { logger });
   await app.register(securityHeaders, { tls: http.tls });
   app.addHook('onRequest', refuseCrossSite(http.origin));
-  await app.register(sessions, { tls: http.tls });
+  await app.register(sessions, { tls: http.tls, store });
 
   await app.register(assets);
-  await app.register(signIn, { credentials, tls: http.tls, logger, metrics });
+  await app.register(signIn, { credentials, store, tls: http.tls, logger, metrics });
   await app.register(async (signedIn) => {
     signedIn.addHook('onRequest', requireSignIn);
     await signedIn.register(statusPages, { monitor, history });

@@ -54,6 +54,7 @@ function header({ name, role }: User, at: string | undefined): string {
     <form class="who" method="post" action="/sign-out">
       <span title="Signed in as ${name}, ${role}">${name} <small>${role}</small></span>
       <button class="quiet">Sign out</button>
+      <button class="quiet" formaction="/sign-out-everywhere" title="Ends your sessions in all browsers">Sign out everywhere</button>
     </form>
   </header>`;
 }
