@@ -64,6 +64,7 @@ test.each<[string, RequestParts, { status: number; error: number }]>([
     instance: 'api-7',
     request,
     method: 'POST',
+    path: (parts.target ?? '/plants').split('?')[0],
     ...refusal,
   };
   expect(lines).toEqual([{ ...line, ms: expect.any(Number), time: expect.stringMatching(/^2\d{3}-.*Z$/) }]);
@@ -94,10 +95,13 @@ test('a create that fails leaves one line of its own, and its commit says why', 
     { level: 40, status: 503, error: 5002 },
   ]);
   const commits = lines.filter(({ msg }) => msg === 'commit was not acknowledged');
+  const commit = expect.stringMatching(/^[0-9a-f]{24}$/);
   expect(commits).toMatchObject(
-    [1, 2].map(() => ({ level: 40, result: 'unknown', reason: expect.stringMatching(/\w/) })),
+    [1, 2].map(() => ({ level: 40, commit, result: 'unknown', reason: expect.stringMatching(/\w/) })),
   );
-  expect(lines).toHaveLength(3);
+  const outage = lines.filter(({ msg }) => String(msg).startsWith('the database'));
+  expect(outage[0]).toMatchObject({ level: 40, reason: expect.stringMatching(/\w/) });
+  expect(lines).toHaveLength(3 + outage.length);
 });
 
 test('no line holds a token, a secret or a plant’s name', async () => {

@@ -122,7 +122,7 @@ export function anchoring(
     now: () => new Date(),
     monotonicMs: () => performance.now(),
     random: Math.random,
-    on: { looked: silent, made: silent, changed: silent, failed: silent, works: silent, ...on },
+    on: { made: silent, changed: silent, failed: silent, works: silent, ...on },
     ...deps,
   };
 }

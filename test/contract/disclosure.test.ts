@@ -80,7 +80,13 @@ describe('a defect', () => {
         plant.name === 'good' ? Promise.resolve('created') : Promise.reject(new Error(secret)),
       now: () => performance.now(),
     },
-    events: apiEvents(logger, createRegistry('api'), () => 0),
+    events: apiEvents({
+      logger,
+      registry: createRegistry('api'),
+      database: { fails: () => {}, works: () => {} },
+      creates: { waiting: () => 0, waitingMax: 1 },
+    }),
+    tracing: undefined,
     closing: () => false,
   });
   let url: string;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath } from '@plant-store/local/servers/binaries/search-path';
 import { execa } from 'execa';
@@ -13,7 +13,7 @@ const dashboard = JSON.parse(read('deploy/grafana/plant-store.json')) as {
 
 /** Every metric that exists: test/system/metrics.test.ts compares this table with the processes. */
 const documented = new Set(
-  [...read('docs/operations.md').matchAll(/^\| `(plants_\w+)[`{]/gm)].map(([, name]) => name),
+  [...read('docs/operations.md').matchAll(/^\| `((?:plants|http)_\w+)[`{]/gm)].map(([, name]) => name),
 );
 const recorded = new Set([...rules.matchAll(/record: (\S+)/g)].map(([, name]) => name));
 const sections = [...read('docs/runbook.md').matchAll(/^## (.+)$/gm)].map(([, title = '']) =>
@@ -29,12 +29,14 @@ if (promtool === undefined) {
 
 describe.skipIf(promtool === undefined)('promtool', () => {
   test.each([
-    ['check', 'deploy/prometheus/rules.yml'],
-    ['test', 'deploy/prometheus/rules.test.yml'],
+    ['check', 'rules', 'deploy/prometheus/rules.yml'],
+    ['test', 'rules', 'deploy/prometheus/rules.test.yml'],
+    ['check', 'config', 'deploy/prometheus/prometheus.yml'],
+    ['check', 'config', 'deploy/prometheus/local.yml'],
   ])(
-    '%s rules %s succeeds',
-    async (command, file) => {
-      const { stdout } = await execa(promtool as string, [command, 'rules', file], { cwd: root });
+    '%s %s %s succeeds',
+    async (command, what, file) => {
+      const { stdout } = await execa(promtool as string, [command, what, file], { cwd: root });
       expect(stdout).toContain('SUCCESS');
     },
     120_000,
@@ -43,7 +45,7 @@ describe.skipIf(promtool === undefined)('promtool', () => {
 
 /** Names in an expression, without what Prometheus adds to a histogram's. */
 function metricsOf(expression: string): string[] {
-  return [...expression.matchAll(/\bplants[_:][\w:]+/g)].map(([name]) =>
+  return [...expression.matchAll(/\b(?:plants[_:]|http_)[\w:]+/g)].map(([name]) =>
     recorded.has(name) || documented.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, ''),
   );
 }
@@ -77,4 +79,38 @@ test('every finding that lasts has an alert, but for what an operator did', asyn
   const covered = [...rules.matchAll(/runbook\.md#(\S+)/g)].map(([, section]) => section);
   const rest = FINDING_IDS.filter((id) => !covered.includes(id));
   expect(rest).toEqual(['queue-paused', 'foreign-jobs', 'jobs-in-unused-states']);
+});
+
+test('Prometheus scrapes the port at which the internal listeners of the images listen', () => {
+  const [, port] = /INTERNAL_PORT=(\d+)/.exec(read('deploy/docker/Dockerfile')) ?? [];
+  expect(read('deploy/prometheus/prometheus.yml')).toMatch(new RegExp(`^ +port: ${port}$`, 'm'));
+});
+
+describe('the profile "monitoring" of docker-compose.yml', () => {
+  const compose = read('docker-compose.yml');
+  const service = (name: string) =>
+    new RegExp(`^  ${name}:\\n((?:    .*\\n|\\n(?=    ))+)`, 'm').exec(compose)?.[1] ?? '';
+
+  test.each(['prometheus', 'grafana'])(
+    '%s is confined as all services, of a fixed version, and on this machine alone',
+    (name) => {
+      const definition = service(name);
+      expect(definition).toContain('<<: *service');
+      expect(definition).toContain('profiles: [monitoring]');
+      expect(definition).toMatch(/image: \$\{\w+:-[\w/]+:v?\d+\.\d+\.\d+\}/);
+      expect(definition).toMatch(/ports: \["127\.0\.0\.1:/);
+    },
+  );
+
+  test('what it mounts is there, and Grafana asks the Prometheus beside it', () => {
+    const mounts = [...(service('prometheus') + service('grafana')).matchAll(/["\s](\.\/[\w./-]+):\//g)];
+    expect(mounts.length).toBe(3);
+    for (const [, path = ''] of mounts) expect(existsSync(join(root, path)), path).toBe(true);
+    expect(read('deploy/grafana/provisioning/datasources/prometheus.yml')).toContain(
+      'url: http://prometheus:9090',
+    );
+    const [, directory] =
+      /path: (\S+) \}/.exec(read('deploy/grafana/provisioning/dashboards/plant-store.yml')) ?? [];
+    expect(service('grafana')).toContain(`:${directory}/plant-store.json:ro`);
+  });
 });

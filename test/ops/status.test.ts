@@ -92,13 +92,13 @@ test('the page and the metrics tell what is stored, pending, sealed and queued',
     /data-fact="pending" data-level="warn">\s*<h2>Pending<\/h2>\s*<p class="figure" data-text>2</,
   );
 
-  expect(await ops.metric('plants_ops_mongodb_up')).toBe(1);
-  expect(await ops.metric('plants_ops_redis_up')).toBe(1);
-  expect(await ops.metric('plants_ops_queue_jobs{state="waiting"}')).toBe(1);
-  expect(await ops.metric('plants_ops_queue_jobs{state="failed"}')).toBe(1);
-  expect(await ops.metric('plants_ops_queue_oldest_waiting_seconds')).toBeGreaterThan(0);
-  expect(await ops.metric('plants_ops_plants_pending')).toBe(2);
-  expect(await ops.metric('plants_ops_plants_pending_oldest_seconds')).toBeGreaterThanOrEqual(300);
+  expect(await ops.metric('plants_mongodb_up')).toBe(1);
+  expect(await ops.metric('plants_redis_up')).toBe(1);
+  expect(await ops.metric('plants_queue_jobs{state="waiting"}')).toBe(1);
+  expect(await ops.metric('plants_queue_jobs{state="failed"}')).toBe(1);
+  expect(await ops.metric('plants_queue_oldest_waiting_seconds')).toBeGreaterThan(0);
+  expect(await ops.metric('plants_pending')).toBe(2);
+  expect(await ops.metric('plants_pending_oldest_seconds')).toBeGreaterThanOrEqual(300);
 });
 
 test('a worker that connects is seen, and a paused queue is said first', async () => {
@@ -107,8 +107,8 @@ test('a worker that connects is seen, and a paused queue is said first', async (
   const { verdict, facts } = await status(({ facts }) => facts.workers.level === undefined);
   expect(verdict).toMatchObject({ level: 'warn', headline: 'The queue is paused' });
   expect(facts.oldestWaiting.note).toBe('the queue is paused');
-  expect(await ops.metric('plants_ops_queue_paused')).toBe(1);
-  expect(await ops.metric('plants_ops_queue_workers')).toBe(1);
+  expect(await ops.metric('plants_queue_paused')).toBe(1);
+  expect(await ops.metric('plants_queue_workers')).toBe(1);
 });
 
 /** The status once it is so; the console shares one reading among all who look within a second. */

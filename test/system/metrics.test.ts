@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { opsUsers } from '../harness/ops-users.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
 import { testDatabase, testEnvironment, testQueue } from '../harness/servers/servers.ts';
 
@@ -25,7 +26,7 @@ const documented = documentedMetrics();
 beforeAll(async () => {
   const environment = {
     ...testEnvironment({ mongodbUrl: database.url, queue }),
-    OPS_USERS: 'vera:viewer:looking-glass-house',
+    OPS_USERS: await opsUsers({ name: 'vera', role: 'viewer', password: 'looking-glass-house' }),
     OPS_PORT: '0',
     DRAIN_MS: '0',
   };

@@ -1,18 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiReport } from '@plant-store/contracts/process-report';
 import { createBatcher } from '@plant-store/platform/concurrency/batcher';
+import { databaseOutage } from '@plant-store/platform/mongo/database-outage';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
+import { poolMetrics } from '@plant-store/platform/mongo/pool-metrics';
 import { startInternalListener } from '@plant-store/platform/process/internal-listener';
 import type { Logger } from '@plant-store/platform/process/logger';
-import { createRegistry } from '@plant-store/platform/process/metrics';
+import { createRegistry, serverMetrics } from '@plant-store/platform/process/metrics';
 import { VERSION } from '@plant-store/platform/process/version';
 import { publishHeartbeats } from '@plant-store/platform/redis/heartbeats';
 import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
+import { startTracing } from '@plant-store/platform/tracing/start-tracing';
 import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { ApiConfig, ApiSecrets } from './config.ts';
 import { createPlant } from './domain/create-plant.ts';
-import { groupCommit, groupRead } from './domain/group-commit.ts';
+import { groupCommit, groupRead, WAITING_PLANTS_MAX } from './domain/group-commit.ts';
 import { recentIds } from './domain/recent-ids.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
 import { buildApp } from './http/app.ts';
@@ -20,6 +23,7 @@ import { createDrain } from './http/drain.ts';
 import { creationPublisher } from './queue/creation-publisher.ts';
 import { mongoPlants } from './storage/mongo-plants.ts';
 import { jwksKeys } from './tokens/jwks.ts';
+import { tracedCommits } from './tracing/traced-commits.ts';
 
 /** A replica remembers between this many ids and twice as many, which take about 12 MB. */
 const RECENT_IDS = 100_000;
@@ -50,26 +54,42 @@ export async function startApi(
   const now = () => performance.now();
   const drain = createDrain(config.http.drainMs);
 
-  const events: ApiEvents = apiEvents(logger, registry, () => commits.waiting());
+  const { instance } = config;
+  const tracing = await startTracing(config.tracing, { service: 'api', instance }, logger);
+  started.use(tracing);
   const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-api', { maxPoolSize: CONNECTIONS_MAX });
   started.defer(() => mongo.close());
   const database = databaseName(secrets.mongodbUrl);
+  const outage = started.use(
+    databaseOutage(mongo, logger, {
+      began: 'the database does not answer: creates are answered with 503',
+      ended: 'the database answers again',
+    }),
+  );
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
   started.defer(() => redis.disconnect());
+
+  const creates = { waiting: () => commits.waiting(), waitingMax: WAITING_PLANTS_MAX };
+  const events: ApiEvents = apiEvents({ logger, registry, database: outage, creates });
+  poolMetrics(registry, mongo);
+  serverMetrics(registry, { mongodb: outage.primarySeen, redis: () => redis.status === 'ready' });
+  redis.on('ready', events.redisReady);
   started.use(reportToConsole());
 
-  const publisher = creationPublisher(redis, config.queuePrefix, events.publishing);
+  const publisher = creationPublisher(redis, config.queuePrefix, events.publishing, tracing);
   started.defer(() => publisher.close());
   const store = mongoPlants({
     client: mongo,
     database,
-    instance: config.instance,
+    instance,
     onInserted: events.inserted,
   });
   const newCommit = () => ({ id: new ObjectId().toHexString(), created: new Date() });
-  const commits = createBatcher(
-    groupCommit({ store, newCommit, publish: publisher.publish, now }, events.defect),
-  );
+  const commitDeps = { store, newCommit, publish: publisher.publish, now };
+  const commits = createBatcher({
+    ...groupCommit(commitDeps, events.defect),
+    ...(tracing !== undefined && { process: tracedCommits(tracing, commitDeps) }),
+  });
   const reads = createBatcher(groupRead({ store, now }, events.defect));
   started.defer(() => commits.idle());
 
@@ -96,6 +116,7 @@ export async function startApi(
       now,
     },
     events,
+    tracing,
     closing: drain.closing,
   });
   const internal = await startInternalListener(
@@ -108,7 +129,7 @@ export async function startApi(
   started.defer(() => internal.close());
   started.defer(() => app.close());
 
-  await firstConnection(mongo, stopping);
+  if (!(await firstConnection(mongo, stopping))) outage.fails('there is no primary yet');
   stopping?.throwIfAborted();
   const { host, port, reusePort } = config.http;
   const url = await app.listen({ host, port, reusePort, backlog: BACKLOG } as FastifyListenOptions);
@@ -137,9 +158,15 @@ export async function startApi(
  * Waits until the primary answers, for 3 s at most. The gateway sends requests as soon as a replica listens: without
  * this wait, a restarted replica would refuse creates that the other replicas could store. When the database is down
  * for all of them, the replica listens after the wait and answers 503.
+ * @returns false when there was no primary in that time
  */
-async function firstConnection(mongo: MongoClient, stopping?: AbortSignal): Promise<void> {
+async function firstConnection(mongo: MongoClient, stopping?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + FIRST_CONNECTION_MS_MAX;
   const over = () => stopping?.aborted === true || performance.now() >= deadline;
-  while (!over() && !(await hasPrimary(mongo))) await pause(FIRST_CONNECTION_POLL_MS);
+  let found = false;
+  while (!found && !over()) {
+    found = await hasPrimary(mongo);
+    if (!found) await pause(FIRST_CONNECTION_POLL_MS);
+  }
+  return found || stopping?.aborted === true;
 }

@@ -1,6 +1,7 @@
-import { commonSettings } from '@plant-store/platform/configuration/common-settings';
+import { commonSettings, tracingSettings } from '@plant-store/platform/configuration/common-settings';
 import { networks, readEnvironment, wholeNumber } from '@plant-store/platform/configuration/configuration';
 import type { LogLevel } from '@plant-store/platform/process/logger';
+import type { TracingConfig } from '@plant-store/platform/tracing/start-tracing';
 import { bool, str } from 'envalid';
 import { type Algorithm, publicKeyAlgorithms, verificationFaults } from './tokens/key-strength.ts';
 
@@ -13,6 +14,7 @@ type TokenKeys =
 export type ApiConfig = {
   instance: string;
   logLevel: LogLevel;
+  tracing: TracingConfig;
   http: { host: string; port: number; reusePort: boolean; trustedProxies: string[]; drainMs: number };
   internal: { host: string; port: number };
   queuePrefix: string;
@@ -30,6 +32,7 @@ export type ApiSecrets = { mongodbUrl: string; redisUrl: string; authSecret?: st
 
 const settings = {
   ...commonSettings,
+  ...tracingSettings,
   HOST: str({ default: '127.0.0.1' }),
   PORT: wholeNumber(0, 65_535)({ default: 3000 }),
   REUSE_PORT: bool({ default: false }),
@@ -52,6 +55,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): { config: ApiConf
     config: {
       instance: env.INSTANCE,
       logLevel: env.LOG_LEVEL,
+      tracing: { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: env.OTEL_TRACES_SAMPLER_ARG },
       http: {
         host: env.HOST,
         port: env.PORT,

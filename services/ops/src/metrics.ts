@@ -1,4 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { readGauge, readGauges, serverMetrics } from '@plant-store/platform/process/metrics';
+import { Counter, type Registry } from 'prom-client';
+import { CONTROLS } from './controls/control.ts';
 import { FINDING_IDS } from './findings/diagnose.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import { JOB_STATES } from './status/reading/queue-status.ts';
@@ -9,7 +11,7 @@ export type OpsMetrics = {
   actions: Counter<'action' | 'outcome'>;
 };
 
-/** What people do in the console. */
+/** What people do in the console. Counters exist with 0 from the start, so that the first event shows as an increase. */
 export function createOpsMetrics(registry: Registry): OpsMetrics {
   const signIns = new Counter({
     name: 'plants_ops_sign_ins_total',
@@ -18,84 +20,99 @@ export function createOpsMetrics(registry: Registry): OpsMetrics {
     registers: [registry],
   });
   for (const outcome of ['accepted', 'refused', 'throttled']) signIns.inc({ outcome }, 0);
-  return {
-    signIns,
-    actions: new Counter({
-      name: 'plants_ops_actions_total',
-      help: 'Actions of operators through the console, by action and outcome: done, failed, refused.',
-      labelNames: ['action', 'outcome'],
-      registers: [registry],
-    }),
-  };
+  const actions = new Counter({
+    name: 'plants_ops_actions_total',
+    help: 'Actions of operators through the console, by action and outcome: done, failed, refused.',
+    labelNames: ['action', 'outcome'],
+    registers: [registry],
+  });
+  for (const action of CONTROLS)
+    for (const outcome of ['done', 'failed', 'refused']) actions.inc({ action, outcome }, 0);
+  return { signIns, actions };
 }
 
 /**
  * The state of the system as the console sees it: once per system, also when no worker runs, and read at each scrape. A
- * figure that cannot be read is NaN, never an old figure or a misleading zero; the two `_up` gauges show which server
- * does not answer.
+ * figure that cannot be read has no sample: an old figure or a zero would mislead. The two `_up` gauges show which
+ * server does not answer.
  */
 export function registerStatusMetrics(registry: Registry, monitor: Monitor): void {
   const readStatus = async () => (await monitor.current()).status;
+  const gauge = (name: string, help: string, read: (status: SystemStatus) => number | undefined) =>
+    readGauge(registry, name, help, async () => read(await readStatus()));
 
-  function gauge(name: string, help: string, read: (status: SystemStatus) => number | undefined): void {
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(read(await readStatus()) ?? Number.NaN);
-      },
-    });
-  }
-
-  new Gauge({
-    name: 'plants_ops_findings',
-    help: 'What the console finds wrong: how many of each kind; 0 where nothing is.',
-    labelNames: ['finding'],
-    registers: [registry],
-    async collect() {
+  serverMetrics(registry, {
+    mongodb: async () => (await readStatus()).database !== undefined,
+    redis: async () => (await readStatus()).queue !== undefined,
+  });
+  readGauges(
+    registry,
+    {
+      name: 'plants_ops_findings',
+      help: 'What the console finds wrong: how many of each kind; 0 where nothing is.',
+      label: 'finding',
+    },
+    async () => {
       const { findings } = await monitor.current();
-      for (const id of FINDING_IDS)
-        this.set({ finding: id }, findings.filter((found) => found.id === id).length);
+      return Object.fromEntries(
+        FINDING_IDS.map((id) => [id, findings.filter((found) => found.id === id).length]),
+      );
     },
-  });
-  gauge('plants_ops_mongodb_up', 'Whether a primary of MongoDB answers: 1 or 0.', ({ database }) =>
-    database === undefined ? 0 : 1,
   );
-  gauge('plants_ops_redis_up', 'Whether Redis answers: 1 or 0.', ({ queue }) =>
-    queue === undefined ? 0 : 1,
-  );
-  new Gauge({
-    name: 'plants_ops_queue_jobs',
-    help: 'Jobs on the queue of creations, by state.',
-    labelNames: ['state'],
-    registers: [registry],
-    async collect() {
+
+  readGauges(
+    registry,
+    { name: 'plants_queue_jobs', help: 'Jobs on the queue of creations, by state.', label: 'state' },
+    async () => {
       const { queue } = await readStatus();
-      for (const state of JOB_STATES) this.set({ state }, queue?.[state] ?? Number.NaN);
+      return queue === undefined ? {} : Object.fromEntries(JOB_STATES.map((state) => [state, queue[state]]));
     },
-  });
+  );
   gauge(
-    'plants_ops_queue_oldest_waiting_seconds',
-    'Age of the oldest waiting job; 0 when none waits.',
+    'plants_queue_oldest_waiting_seconds',
+    'Age of the oldest waiting job, by its publisher’s clock; 0 when none waits.',
     (status) => seconds(status.queue?.oldestWaitingMs),
   );
-  gauge('plants_ops_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.connections);
-  gauge('plants_ops_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
+  gauge('plants_queue_workers', 'Workers connected to the queue.', ({ queue }) => queue?.connections);
+  gauge('plants_queue_paused', 'Whether the queue is paused: 1 or 0.', ({ queue }) =>
     queue === undefined ? undefined : Number(queue.paused),
   );
-  gauge(
-    'plants_ops_plants_stored',
-    'Plants stored, as the database estimates.',
-    ({ database }) => database?.plants,
+  readGauges(
+    registry,
+    {
+      name: 'plants_queue_limited',
+      help: 'Limits that somebody set on the queue from outside: 1 or 0 for rate, concurrency, halted (no job is handed out).',
+      label: 'limit',
+    },
+    async () => {
+      const { queue } = await readStatus();
+      if (queue === undefined) return {};
+      const { rateLimit, concurrency, haltedMs } = queue;
+      const limits = { rate: rateLimit, concurrency, halted: haltedMs };
+      return Object.fromEntries(
+        Object.entries(limits).map(([limit, value]) => [limit, Number(value !== undefined)]),
+      );
+    },
   );
+
+  gauge('plants_stored', 'Plants stored, as the database estimates.', ({ database }) => database?.plants);
   gauge(
-    'plants_ops_plants_pending',
+    'plants_pending',
     'Plants not yet indexed and audited, without those of failed jobs; approximate beyond 10000.',
     ({ database }) => database?.backlog.plants,
   );
-  gauge('plants_ops_plants_pending_oldest_seconds', 'Age of the oldest of them; 0 when none is.', (status) =>
+  gauge('plants_pending_oldest_seconds', 'Age of the oldest of them; 0 when none is.', (status) =>
     seconds(status.database?.backlog.oldestMs),
+  );
+  gauge(
+    'plants_poison_pending',
+    'Distinct plants of failed jobs that are pending, since they cannot be processed; at most 10000.',
+    ({ database }) => database?.backlog.poison,
+  );
+  gauge(
+    'plants_audit_anchor_age_seconds',
+    'Age of the newest audit anchor, by the console’s clock; no sample before the first.',
+    (status) => seconds(status.database?.anchorAgeMs),
   );
 }
 

@@ -4,18 +4,21 @@ import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
 import { createAuditChains, creationChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
+import { databaseOutage } from '@plant-store/platform/mongo/database-outage';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
 import { isDatabaseAway } from '@plant-store/platform/mongo/mongo-failures';
 import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
+import { poolMetrics } from '@plant-store/platform/mongo/pool-metrics';
 import { startInternalListener } from '@plant-store/platform/process/internal-listener';
 import type { Logger } from '@plant-store/platform/process/logger';
-import { createRegistry } from '@plant-store/platform/process/metrics';
+import { createRegistry, serverMetrics } from '@plant-store/platform/process/metrics';
 import {
   createRedis,
   producerConnection,
   redisMisconfigurations,
   workerConnection,
 } from '@plant-store/platform/redis/redis';
+import { startTracing } from '@plant-store/platform/tracing/start-tracing';
 import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
 import { anchorOutput } from './anchor-output.ts';
@@ -30,6 +33,7 @@ import { processCreationJob } from './jobs/process-creation-job.ts';
 import { bullmqCreationQueue } from './outbox/bullmq-creation-queue.ts';
 import { mongoPendingCommits } from './outbox/mongo-pending-commits.ts';
 import { startRelay } from './outbox/relay.ts';
+import { tracedJobs } from './tracing/traced-jobs.ts';
 
 /** Nobody waits for a worker's answer, so a slow database gets more time than in the API; still bounded. */
 const SOCKET_MS_MAX = 8_000;
@@ -47,19 +51,34 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   await using started = new AsyncDisposableStack();
   const registry = createRegistry('worker');
-  const events = workerEvents(logger, registry);
   const closing = new AbortController();
   const now = () => performance.now();
 
+  const tracing = await startTracing(
+    config.tracing,
+    { service: 'worker', instance: config.instance },
+    logger,
+  );
+  started.use(tracing);
+  const traces = tracing && tracedJobs(tracing);
   const mongo = createMongoClient(secrets.mongodbUrl, 'plant-store-worker', {
     maxPoolSize: CONNECTIONS_MAX,
     socketTimeoutMS: SOCKET_MS_MAX,
   });
   started.defer(() => mongo.close());
   const database = databaseName(secrets.mongodbUrl);
+  const outage = started.use(
+    databaseOutage(mongo, logger, {
+      began: 'the database does not answer: jobs wait for it',
+      ended: 'the database answers again',
+    }),
+  );
+  const events = workerEvents({ logger, registry, database: outage });
 
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
   started.defer(() => redis.disconnect());
+  poolMetrics(registry, mongo);
+  serverMetrics(registry, { mongodb: outage.primarySeen, redis: () => redis.status === 'ready' });
   redis.on('ready', async () => events.redisSettingsRead(await redisMisconfigurations(redis)));
   const { queuePrefix, concurrency } = config.jobs;
   const heartbeat = started.use(
@@ -76,7 +95,7 @@ export async function startWorker(
   started.defer(() => internal.close());
 
   const batches = createCommitBatches(
-    processing(mongo, database, config, events, heartbeat.batchProcessed),
+    { ...processing(mongo, database, config, events, heartbeat.batchProcessed), traced: traces?.batch },
     concurrency,
   );
 
@@ -98,7 +117,11 @@ export async function startWorker(
       specifications,
       events.indexesMissing,
       closing.signal,
-    ).then(() => (closing.signal.aborted ? [] : [takeJobs(), relay(), ...anchoring()]));
+    ).then(() => {
+      if (closing.signal.aborted) return [];
+      events.indexesExist();
+      return [takeJobs(), relay(), ...anchoring()];
+    });
     return { close: async () => void (await Promise.all((await working).map((part) => part.close()))) };
   }
 
@@ -135,7 +158,6 @@ export async function startWorker(
       monotonicMs: now,
       random: Math.random,
       on: {
-        looked: events.anchorLooked,
         made: events.anchorMade,
         changed: events.anchorChanged,
         failed: events.anchorFailed,
@@ -166,13 +188,15 @@ export async function startWorker(
       },
     };
     return bullmqCreationWorker({
-      redis: createRedis(secrets.redisUrl, workerConnection, logger),
+      // Its outages are those of the connection above, which logs them.
+      redis: createRedis(secrets.redisUrl, workerConnection, undefined),
       prefix: queuePrefix,
       concurrency,
       name: config.instance,
       process: async (job) => {
         heartbeat.jobTaken();
-        await processCreationJob(deps, job).finally(heartbeat.jobEnded);
+        const work = () => processCreationJob(deps, job);
+        await (traces === undefined ? work() : traces.job(job, work)).finally(heartbeat.jobEnded);
       },
       on: {
         error: events.queueError,

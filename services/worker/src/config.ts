@@ -1,14 +1,16 @@
 import { statSync } from 'node:fs';
 import type { SigningKey } from '@plant-store/audit/ledger/anchor';
 import { readSigningKey } from '@plant-store/audit/ledger/anchor-keys';
-import { commonSettings } from '@plant-store/platform/configuration/common-settings';
+import { commonSettings, tracingSettings } from '@plant-store/platform/configuration/common-settings';
 import { readEnvironment, wholeNumber } from '@plant-store/platform/configuration/configuration';
 import type { LogLevel } from '@plant-store/platform/process/logger';
+import type { TracingConfig } from '@plant-store/platform/tracing/start-tracing';
 import { EnvError, makeValidator, str } from 'envalid';
 
 export type WorkerConfig = {
   instance: string;
   logLevel: LogLevel;
+  tracing: TracingConfig;
   internal: { host: string; port: number };
   jobs: { queuePrefix: string; concurrency: number };
   relay: { intervalMs: number; ageMs: number };
@@ -33,6 +35,7 @@ const signingKey = makeValidator<SigningKey>((pem) => {
 
 const settings = {
   ...commonSettings,
+  ...tracingSettings,
   WORKER_CONCURRENCY: wholeNumber(1, 1_000)({ default: 64 }),
   RELAY_INTERVAL_MS: wholeNumber(50, 30_000)({ default: 2_000 }),
   RELAY_AGE_MS: wholeNumber(100, 30_000)({ default: 5_000 }),
@@ -71,6 +74,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv): {
     config: {
       instance: env.INSTANCE,
       logLevel: env.LOG_LEVEL,
+      tracing: { endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT, ratio: env.OTEL_TRACES_SAMPLER_ARG },
       internal: { host: env.INTERNAL_HOST, port: env.INTERNAL_PORT },
       jobs: { queuePrefix: env.QUEUE_PREFIX, concurrency: env.WORKER_CONCURRENCY },
       relay: { intervalMs: env.RELAY_INTERVAL_MS, ageMs: env.RELAY_AGE_MS },

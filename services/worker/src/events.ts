@@ -1,10 +1,12 @@
 import type { Anchor, AnchoredHead } from '@plant-store/audit/ledger/anchor';
 import type { CreationEntry } from '@plant-store/audit/ledger/audit-entry';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { isDatabaseAway } from '@plant-store/platform/mongo/mongo-failures';
 import { readDistribution } from '@plant-store/platform/process/distribution';
 import type { Logger } from '@plant-store/platform/process/logger';
-import { outageLog } from '@plant-store/platform/process/outage-log';
-import type { QueueStatus } from '@plant-store/platform/redis/queue-status';
+import { type OutageLog, outageLog } from '@plant-store/platform/process/outage-log';
+import { reasonOf } from '@plant-store/platform/process/reason';
+import { isConnectionLost } from '@plant-store/platform/redis/redis';
 import type { Registry } from 'prom-client';
 import { createChanges } from './changes.ts';
 import type { WorkerFigures } from './heartbeat.ts';
@@ -17,16 +19,28 @@ const PENDING_MS_MAX = 60_000;
 
 export type WorkerEvents = ReturnType<typeof workerEvents>;
 
-/** One function for each event of this service: it updates the metric and, where operators need one, logs a line. */
-export function workerEvents(logger: Logger, registry: Registry) {
-  const metrics = workerMetrics(registry);
+export type WorkerEventsDeps = {
+  logger: Logger;
+  registry: Registry;
+  /** Told of every failure that is the database's, whichever part met it, and when a batch succeeds. */
+  database: OutageLog;
+};
+
+/**
+ * One function for each event of this service: it updates the metric and, where operators need one, logs a line. An
+ * outage of MongoDB or Redis is one pair of lines, not one for each part that meets it: what fails because of the
+ * database is told to `database`, and a lost connection to Redis is logged where it is lost.
+ */
+export function workerEvents({ logger, registry, database }: WorkerEventsDeps) {
+  let seenPending: { plants: number; oldestMs: number } | undefined;
+  const metrics = workerMetrics(registry, () => seenPending);
   const done = metrics.jobs.labels('done');
   const failed = metrics.jobs.labels('failed');
   const foreign = metrics.jobs.labels('foreign');
   const changes = createChanges();
-  const database = outageLog(logger, {
-    began: 'the database does not answer: jobs wait for it',
-    ended: 'the database answers again',
+  const indexes = outageLog(logger, {
+    began: 'indexes cannot be created yet: no job is taken before they exist',
+    ended: 'the indexes exist',
   });
   const relay = outageLog(logger, {
     began: 'the relay cannot work: it tries again',
@@ -44,6 +58,11 @@ export function workerEvents(logger: Logger, registry: Registry) {
     began: 'plants have been pending for over a minute',
     ended: 'no plant has been pending for over a minute',
   });
+
+  function failedAt(part: OutageLog, error: unknown): void {
+    if (isDatabaseAway(error)) database.fails(error);
+    else if (!isConnectionLost(error)) part.fails(error);
+  }
 
   return {
     jobDone(job: JobRecord & { plants: number }): void {
@@ -98,15 +117,14 @@ export function workerEvents(logger: Logger, registry: Registry) {
     },
     blockUnknown(error: unknown): void {
       metrics.auditUnknown.inc();
-      logger.warn({ reason: messageOf(error) }, 'an audit block was sent without an answer: looking for it');
+      logger.warn({ reason: reasonOf(error) }, 'an audit block was sent without an answer: looking for it');
     },
     databaseAway(error: unknown): void {
       metrics.databaseAway.inc();
       database.fails(error);
     },
     relayLooked({ plants, oldestMs }: { plants: number; oldestMs: number }): void {
-      metrics.pending.set(plants);
-      metrics.pendingAge.set(oldestMs / 1_000);
+      seenPending = { plants, oldestMs };
       if (oldestMs > PENDING_MS_MAX) pending.fails(`${plants} plants are pending`);
       else pending.works();
     },
@@ -127,17 +145,16 @@ export function workerEvents(logger: Logger, registry: Registry) {
     },
     relayFailed(error: unknown): void {
       metrics.relayErrors.inc();
-      relay.fails(error);
+      if (isDatabaseAway(error)) seenPending = undefined;
+      failedAt(relay, error);
     },
-    queueSeen(status: QueueStatus): void {
-      for (const state of ['waiting', 'active', 'failed', 'delayed'] as const) {
-        metrics.queueJobs.labels(state).set(status[state]);
-      }
-      metrics.queueAge.set(status.oldestWaitingMs / 1_000);
+    /** Redis answered: an idle worker has no job whose end would tell so. */
+    queueSeen(): void {
+      queue.works();
     },
     queueError(error: unknown): void {
       metrics.queueErrors.inc();
-      queue.fails(error);
+      failedAt(queue, error);
     },
     workerStuck(idleMs: number): void {
       metrics.workerRestarts.inc();
@@ -155,22 +172,18 @@ export function workerEvents(logger: Logger, registry: Registry) {
       logger.error('redis is full: waiting jobs were dropped, the relay publishes their commits again');
     },
     redisSettingsRead(faults: readonly string[]): void {
-      metrics.redisFaults.set(faults.length);
       for (const fault of faults) logger.error({ fault }, 'redis may drop waiting jobs');
     },
     anchorMade({ sequence, entries }: Anchor): void {
       metrics.anchors.inc();
       logger.debug({ sequence, entries }, 'audit anchor made');
     },
-    anchorLooked(ageMs: number): void {
-      metrics.anchorAge.set(ageMs / 1_000);
-    },
     anchorChanged({ chain, height }: AnchoredHead): void {
       metrics.anchorFaults.inc();
       logger.error({ chain, height }, 'an anchored audit block is gone or changed: run "ops audit verify"');
     },
     anchorFailed(error: unknown): void {
-      anchoring.fails(error);
+      failedAt(anchoring, error);
     },
     anchoringWorks(): void {
       anchoring.works();
@@ -190,11 +203,10 @@ export function workerEvents(logger: Logger, registry: Registry) {
       };
     },
     indexesMissing(error: unknown): void {
-      logger.warn({ reason: messageOf(error) }, 'indexes cannot be created yet: trying again');
+      failedAt(indexes, error);
+    },
+    indexesExist(): void {
+      indexes.works();
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,22 +1,42 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { readGauge } from '@plant-store/platform/process/metrics';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
 /** In seconds; from a batch at once to a backlog of minutes. */
 const LAGS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** The metrics of this service. Every worker reports the same queue and pending plants: use the maximum. */
-export function workerMetrics(registry: Registry) {
+/** What the relay saw in its last sweep; undefined before the first and while it cannot read. */
+type SeenPending = { plants: number; oldestMs: number } | undefined;
+
+/** The metrics of this service: what this worker did and sees. The state of queue and database is told by ops. */
+export function workerMetrics(registry: Registry, pending: () => SeenPending) {
   const registers = [registry];
   const counter = (name: string, help: string) => new Counter({ name, help, registers });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  readGauge(
+    registry,
+    'plants_relay_pending',
+    'Pending plants that this worker’s relay saw in its last sweep, at most 100000.',
+    () => pending()?.plants,
+  );
+  readGauge(
+    registry,
+    'plants_relay_pending_oldest_seconds',
+    'How long this worker’s relay has seen the oldest pending plant, by its own clock.',
+    () => {
+      const seen = pending();
+      return seen && seen.oldestMs / 1_000;
+    },
+  );
+  const jobs = new Counter({
+    name: 'plants_jobs_total',
+    help: 'Jobs taken from the queue by outcome: done, failed, foreign (no creation job).',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  for (const outcome of ['done', 'failed', 'foreign']) jobs.inc({ outcome }, 0);
   const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
   return {
-    jobs: new Counter({
-      name: 'plants_jobs_total',
-      help: 'Jobs taken from the queue by outcome: done, failed, foreign (no creation job).',
-      labelNames: ['outcome'] as const,
-      registers,
-    }),
+    jobs,
     jobDurations: new Histogram({
       name: 'plants_job_duration_seconds',
       help: 'From taking a creation job to its end, waiting for the database included.',
@@ -62,7 +82,6 @@ export function workerMetrics(registry: Registry) {
     ),
     auditUnknown: counter('plants_audit_unknown_total', 'Blocks sent without an answer.'),
     anchors: counter('plants_audit_anchors_total', 'Audit anchors that this worker made.'),
-    anchorAge: gauge('plants_audit_anchor_age_seconds', 'Age of the newest audit anchor, at the last look.'),
     anchorFaults: counter(
       'plants_audit_anchor_faults_total',
       'Anchored blocks that were gone or changed when the next anchor was made.',
@@ -89,21 +108,5 @@ export function workerMetrics(registry: Registry) {
       'plants_queue_dropped_total',
       'Times that waiting jobs were dropped because Redis was full.',
     ),
-    pending: gauge('plants_pending', 'Pending plants that the relay saw in its last sweep, at most 100000.'),
-    pendingAge: gauge(
-      'plants_pending_oldest_seconds',
-      'How long the relay has seen the oldest pending plant, by its own clock.',
-    ),
-    queueJobs: new Gauge({
-      name: 'plants_queue_jobs',
-      help: 'Creation jobs by state.',
-      labelNames: ['state'] as const,
-      registers,
-    }),
-    queueAge: gauge(
-      'plants_queue_oldest_waiting_seconds',
-      'Age of the oldest waiting job, by its publisher’s clock.',
-    ),
-    redisFaults: gauge('plants_redis_misconfigured', 'Settings of Redis that let it drop jobs.'),
   };
 }

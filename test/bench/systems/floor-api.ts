@@ -11,7 +11,12 @@ import { buildApp } from '../../../services/api/src/http/app.ts';
 
 const { config, secrets } = readApiConfig(process.env);
 const logger = createLogger('floor', config.instance, config.logLevel);
-const events = apiEvents(logger, createRegistry('floor'), () => 0);
+const events = apiEvents({
+  logger,
+  registry: createRegistry('floor'),
+  database: { fails: () => {}, works: () => {} },
+  creates: { waiting: () => 0, waitingMax: 1 },
+});
 const now = () => performance.now();
 
 const commits = createBatcher(
@@ -37,6 +42,7 @@ const app = await buildApp({
     now,
   },
   events,
+  tracing: undefined,
   closing: () => false,
 });
 await app.listen({ host: config.http.host, port: config.http.port });

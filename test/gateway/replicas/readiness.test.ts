@@ -40,7 +40,7 @@ describe.skipIf(installedNginx === undefined)('the gateway is ready while a repl
     await using gateway = await inFrontOf(api.replica);
     const requests = async () => {
       const metrics = await (await fetch(`${api.replica.internalUrl}/metrics`)).text();
-      return metrics.split('\n').filter((line) => line.startsWith('plants_http_requests_total'));
+      return metrics.split('\n').filter((line) => line.startsWith('http_requests_total'));
     };
     const [lines, counted] = [api.replica.log.length, await requests()];
     expect(await readiness(gateway)).toEqual(READY);

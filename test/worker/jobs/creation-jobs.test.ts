@@ -145,11 +145,11 @@ test('metrics tell jobs, plants, lag, batches, the queue and what is pending', a
   expect(await worker.metric('plants_index_lag_seconds_count')).toBe(7);
   expect(await worker.metric('plants_batch_plants_sum')).toBe(7);
   await storeCommit(plants, 4);
-  await waitFor(async () => (await worker.metric('plants_pending')) === 4, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending')) === 4, {
     withinMs: 5_000,
     what: 'the pending plants are counted',
   });
-  await waitFor(async () => (await worker.metric('plants_pending_oldest_seconds')) > 0.2, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending_oldest_seconds')) > 0.2, {
     withinMs: 5_000,
     what: 'their age grows',
   });

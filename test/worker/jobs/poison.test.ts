@@ -109,7 +109,7 @@ test('a poison plant delays no plant that comes later, for as long as it stays',
     await untilProcessed(database, { but, withinMs: 5_000 });
   }
   await expectProcessed(database, { but });
-  await waitFor(async () => (await worker.metric('plants_pending')) === 1, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending')) === 1, {
     withinMs: 5_000,
     what: 'the poison plant is shown as pending, and no other',
   });

@@ -27,7 +27,7 @@ test('a quarantined plant is met by neither relay nor worker; taken back, it is 
   await plants.updateOne({ _id: poison }, { $set: { pending: 'quarantined', quarantine } });
   await (await queue.getJob(creationJobId(commit)))?.retry('failed').catch(() => {});
   await untilNoJobIsLeft(system);
-  await waitFor(async () => (await worker.metric('plants_pending')) === 0, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending')) === 0, {
     withinMs: 10_000,
     what: 'the relay sees nothing pending',
   });

@@ -42,7 +42,7 @@ test('plants of commits that nobody published are indexed and audited all the sa
 test('a commit is not published before it has been pending for long enough', async () => {
   const worker = await system.start({ RELAY_AGE_MS: '3000' });
   await storeCommit(system.plants, 1);
-  await waitFor(async () => (await worker.metric('plants_pending_oldest_seconds')) > 1, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending_oldest_seconds')) > 1, {
     withinMs: 10_000,
     what: 'the plant has been seen pending for a second',
   });
@@ -96,7 +96,7 @@ test('commits that a waiting backlog names are not published a second time', asy
     await system.publishTogether(shared);
   }
   const worker = await system.start();
-  await waitFor(async () => (await worker.metric('plants_pending_oldest_seconds')) > 3, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending_oldest_seconds')) > 3, {
     withinMs: 20_000,
     what: 'the relay has seen them pending for ten times as long as it lets a commit be',
   });
@@ -115,7 +115,7 @@ test('a commit whose job was lost is published once the backlog of its time has 
   await system.publishTogether((await storeCommits(3, 2)).map(({ commit }) => ({ commit, plants: 2 })));
   const lost = await storeCommit(system.plants, 2);
   const worker = await system.start();
-  await waitFor(async () => (await worker.metric('plants_pending_oldest_seconds')) > 1, {
+  await waitFor(async () => (await worker.metric('plants_relay_pending_oldest_seconds')) > 1, {
     withinMs: 20_000,
     what: 'the relay has seen all of them',
   });

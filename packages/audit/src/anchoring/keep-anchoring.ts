@@ -36,8 +36,6 @@ export type AnchoringDeps = {
   monotonicMs: () => number;
   random: () => number;
   on: {
-    /** Called at each check with the age of the newest anchor. */
-    looked: (ageMs: number) => void;
     made: (anchor: Anchor) => void;
     changed: (head: AnchoredHead) => void;
     failed: (error: unknown) => void;
@@ -80,17 +78,12 @@ export function keepAnchoring(deps: AnchoringDeps): { close: () => Promise<void>
 async function anchorIfDue(deps: AnchoringDeps, ageOf: (anchor: Anchor) => number): Promise<void> {
   const { store, key, intervalMs, now, on } = deps;
   const last = await store.last();
-  if (last !== undefined) {
-    const ageMs = ageOf(last);
-    on.looked(ageMs);
-    if (ageMs < intervalMs) return;
-  }
+  if (last !== undefined && ageOf(last) < intervalMs) return;
   // A chain that was cut or rewritten is anchored in its present state: the earlier anchors still prove the change.
   for (const head of await store.changed(last?.heads ?? [])) on.changed(head);
   const anchor = makeAnchor(last, await store.heads(last?.heads ?? []), now(), key);
   if (!(await store.add(anchor))) return;
   on.made(anchor);
-  on.looked(0);
   await emitOne(deps, anchor);
 }
 

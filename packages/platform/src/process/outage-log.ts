@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { reasonOf } from './reason.ts';
 
 export type OutageLog = { fails: (reason: unknown) => void; works: () => void };
 
@@ -9,7 +10,7 @@ export function outageLog(logger: Logger, lines: { began: string; ended: string 
     fails(reason) {
       if (since !== undefined) return;
       since = performance.now();
-      logger.warn({ reason: reason instanceof Error ? reason.message : String(reason) }, lines.began);
+      logger.warn({ reason: reasonOf(reason) }, lines.began);
     },
     works() {
       if (since === undefined) return;

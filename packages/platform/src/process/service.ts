@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import type { Logger, LogLevel } from './logger.ts';
+import { reasonOf } from './reason.ts';
 
 /** The longest time from SIGTERM to exit. An orchestrator's grace period must be longer. */
 const EXIT_MS_MAX = 10_000;
@@ -59,7 +60,7 @@ export async function runService<Config extends { instance: string; logLevel: Lo
 
 /** A ConfigurationError is recognised by its name: importing its module would load the library that reads settings. */
 function startFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return reasonOf(error);
   if (error.name === 'ConfigurationError') return error.message;
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: choose another port or stop what listens there`;

@@ -16,6 +16,14 @@ export function refusalOf(error: Error): 'full' | 'read-only' | undefined {
   return undefined;
 }
 
+/** Whether a command failed because its connection was lost or refused, which the connection itself logs. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    'syscall' in error || /Connection is closed|enableOfflineQueue|redis is unreachable/.test(error.message)
+  );
+}
+
 /** After a failover an old primary refuses writes: drop the connection and ask again. */
 const reconnectOnError = (error: Error): 1 | false => (refusalOf(error) === 'read-only' ? 1 : false);
 
@@ -42,12 +50,21 @@ export const workerConnection = {
 
 /**
  * Connects in the background and reconnects for ever; an outage is logged once, not at each attempt.
+ * @param logger undefined for a connection whose outages another one of the same process, or its caller, logs
  * @throws ConfigurationError when the address is no Redis URL.
  */
-export function createRedis(url: string, options: Omit<RedisOptions, 'replyMapping'>, logger: Logger): Redis {
+export function createRedis(
+  url: string,
+  options: Omit<RedisOptions, 'replyMapping'>,
+  logger: Logger | undefined,
+): Redis {
   if (!/^rediss?:\/\//.test(url))
     throw new ConfigurationError(['REDIS_URL must begin with redis:// or rediss://']);
   const redis = new Redis(url, options);
+  if (logger === undefined) {
+    redis.on('error', () => {});
+    return redis;
+  }
   const outage = outageLog(logger, {
     began: 'redis is unreachable: creations are published later',
     ended: 'redis is back',

@@ -10,7 +10,7 @@ const COMMIT_PLANTS_MAX = 500;
 const COMMIT_BYTES_MAX = 256 * 1024;
 
 /** Limits of the creates that wait for a commit: further ones are refused at once. */
-const WAITING_PLANTS_MAX = 10_000;
+export const WAITING_PLANTS_MAX = 10_000;
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 const WAIT_MS_MAX = 1_000;
 

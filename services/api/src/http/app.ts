@@ -1,3 +1,4 @@
+import type { Tracing } from '@plant-store/platform/tracing/tracing';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { ApiConfig } from '../config.ts';
 import type { ApiEvents } from '../events.ts';
@@ -9,6 +10,7 @@ import { mediaType } from './plugins/media-type.ts';
 import { onlyKnownRoutes } from './plugins/only-known-routes.ts';
 import { requestId, requestIdentity } from './plugins/request-identity.ts';
 import { recordOf, requestRecords } from './plugins/request-records.ts';
+import { requestTraces } from './plugins/request-traces.ts';
 import { rawAnswers } from './raw-answers.ts';
 import { type CreatePlantRoute, createPlantRoute } from './routes/plants/create/route.ts';
 import { strictAjv } from './schema-keywords.ts';
@@ -28,12 +30,14 @@ export type AppDeps = {
   accessTokens: AccessTokenOptions;
   createPlant: CreatePlantRoute;
   events: ApiEvents;
+  /** Undefined: nothing is traced. */
+  tracing: Tracing | undefined;
   closing: () => boolean;
 };
 
 /** The public listener. The plugins are registered in the order in which they handle a request. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
-  const raw = rawAnswers(HEAD_MS_MAX, deps.events.answered);
+  const raw = rawAnswers(HEAD_MS_MAX, (answer) => deps.events.answered(answer, false));
   const app = Fastify({
     logger: false,
     genReqId: requestId,
@@ -54,7 +58,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       const refusal = toRefusal(error as FastifyError, deps.events.defect);
       void refuse(reply.header('x-request-id', request.id), refusal);
-      deps.events.answered(recordOf(request, reply));
+      deps.events.answered(recordOf(request, reply), false);
     },
   });
   raw.attach(app.server);
@@ -63,6 +67,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
 
   await app.register(requestIdentity, { closing: deps.closing });
   await app.register(requestRecords, { events: deps.events });
+  await app.register(requestTraces, { tracing: deps.tracing });
   await app.register(errorAnswers, { onDefect: deps.events.defect });
   await app.register(framing);
   await app.register(onlyKnownRoutes, { paths: ['/plants'] });

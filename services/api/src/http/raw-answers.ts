@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { AnsweredRequest } from '../events.ts';
 import { ApiError, errorBody, errorHeaders } from './api-error.ts';
 import { requestId } from './plugins/request-identity.ts';
+import { pathOf } from './plugins/request-records.ts';
 
 /** How long a client has to read its refusal and close, before the connection is cut. */
 const LINGER_MS = 1_000;
@@ -79,7 +80,8 @@ export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredReque
     const body = JSON.stringify(content);
     const id = requestId(request);
     const { status } = refusal;
-    onAnswered({ request: id, method: request?.method ?? '', status, error: content.error, ms });
+    const path = request?.url === undefined ? {} : { path: pathOf(request.url) };
+    onAnswered({ request: id, method: request?.method ?? '', ...path, status, error: content.error, ms });
     const headers = {
       ...errorHeaders(refusal),
       'x-request-id': id,

@@ -7,6 +7,7 @@ import {
   type PLANTS_CREATED,
 } from '@plant-store/contracts/creation-job';
 import { lazyQueue } from '@plant-store/platform/redis/lazy-queue';
+import type { Tracing } from '@plant-store/platform/tracing/tracing';
 import type { Redis } from 'ioredis';
 
 /**
@@ -34,7 +35,12 @@ export type PublisherEvents = {
  * Publishes creation jobs. `publish` is never awaited and never fails: plants whose commit is not published stay
  * pending in the database, and the relay publishes the commit later.
  */
-export function creationPublisher(redis: Redis, prefix: string, on: PublisherEvents): CreationPublisher {
+export function creationPublisher(
+  redis: Redis,
+  prefix: string,
+  on: PublisherEvents,
+  tracing?: Tracing,
+): CreationPublisher {
   const queue = lazyQueue<CreationJobData, typeof PLANTS_CREATED>(
     CREATIONS_QUEUE,
     redis,
@@ -43,7 +49,8 @@ export function creationPublisher(redis: Redis, prefix: string, on: PublisherEve
   );
   const publications = new Set<Promise<void>>();
   let collected: PendingCommit[] = [];
-  let collectedTrace: string | undefined;
+  /** Trace contexts of the collected commits; only the first one where nothing is traced. */
+  let traces: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   function publishCollected(): void {
@@ -51,25 +58,32 @@ export function creationPublisher(redis: Redis, prefix: string, on: PublisherEve
     timer = undefined;
     if (collected.length === 0) return;
     const commits = collected;
-    const { name, data, opts } = creationJob(commits, collectedTrace);
+    const [trace, ...others] = traces;
+    // The job carries the context of one step, which links all commits: a context for each would double its size.
+    const span = tracing?.start('publish plants.created', { kind: 'producer', parent: trace, links: others });
+    const { name, data, opts } = creationJob(commits, span?.traceparent ?? trace);
     collected = [];
-    collectedTrace = undefined;
+    traces = [];
+    const left = (reason: unknown) => {
+      span?.end(reason);
+      on.leftToRelay(commits.length, reason);
+    };
 
     if (redis.status !== 'ready') {
-      on.leftToRelay(commits.length, 'redis is unreachable');
+      left('redis is unreachable');
       return;
     }
     if (publications.size >= PUBLICATIONS_MAX) {
-      on.leftToRelay(commits.length, 'redis is slow');
+      left('redis is slow');
       return;
     }
     const publication = queue
       .open()
       .add(name, data, opts)
-      .then(
-        () => on.published(commits.length),
-        (error) => on.leftToRelay(commits.length, error),
-      )
+      .then(() => {
+        span?.end();
+        on.published(commits.length);
+      }, left)
       .finally(() => publications.delete(publication));
     publications.add(publication);
   }
@@ -77,7 +91,8 @@ export function creationPublisher(redis: Redis, prefix: string, on: PublisherEve
   return {
     publish(commit, plants, traceparent) {
       collected.push({ commit, plants });
-      collectedTrace ??= traceparent;
+      if (traceparent !== undefined && (tracing !== undefined || traces.length === 0))
+        traces.push(traceparent);
       if (isFullJob(collected)) publishCollected();
       else timer ??= setTimeout(publishCollected, COLLECT_MS);
     },

@@ -17,7 +17,7 @@ export function mongoPlants(options: {
   database: string;
   /** Stored with each plant: which replica created it. */
   instance: string;
-  onInserted: (plants: number, ms: number, report: InsertReport) => void;
+  onInserted: (insert: { commit: string; plants: number; ms: number; report: InsertReport }) => void;
 }): PlantStore {
   const db = options.client.db(options.database);
   const plants = db.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
@@ -31,7 +31,8 @@ export function mongoPlants(options: {
         occupied: 'unknown',
         reason: `no answer within ${Math.round(budgetMs)} ms`,
       });
-      options.onInserted(creations.length, performance.now() - started, report);
+      const ms = performance.now() - started;
+      options.onInserted({ commit: commit.id, plants: creations.length, ms, report });
       return report;
     },
     read: (ids, budgetMs) => within(budgetMs, readStored(plants, ids, budgetMs), undefined),

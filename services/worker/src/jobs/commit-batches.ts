@@ -1,5 +1,6 @@
 import type { PublishedCommit } from '@plant-store/contracts/creation-job';
 import { type Batcher, createBatcher } from '@plant-store/platform/concurrency/batcher';
+import type { TracedJobs } from '../tracing/traced-jobs.ts';
 import type { PoisonPlant } from './pending-plants.ts';
 import { type CommitReport, type ProcessingDeps, processCommits } from './process-commits.ts';
 
@@ -27,6 +28,8 @@ export type CommitBatches = Batcher<readonly PublishedCommit[], CommitsOutcome>;
 export type CommitBatchesDeps = ProcessingDeps & {
   isDatabaseAway: (error: unknown) => boolean;
   on: { processed: (commits: number, plants: number, ms: number) => void };
+  /** Makes a batch a step of its jobs' traces; undefined where nothing is traced. */
+  traced?: TracedJobs['batch'] | undefined;
 };
 
 /** Processes the commits of many jobs in one batch: the database does far less work than with a batch per job. */
@@ -62,7 +65,8 @@ export function createCommitBatches(deps: CommitBatchesDeps, jobsMax: number): C
   return createBatcher<readonly PublishedCommit[], CommitsOutcome>({
     process: async (jobs) => {
       const commits = new Set(jobs.flatMap((job) => job.map(({ commit }) => commit)));
-      const outcomes = await processTogether([...commits], publicationsOf(jobs));
+      const work = () => processTogether([...commits], publicationsOf(jobs));
+      const outcomes = await (deps.traced === undefined ? work() : deps.traced(jobs, work));
       return jobs.map((job) => outcomeOfAll(job.map(({ commit }) => outcomes.get(commit) as CommitsOutcome)));
     },
     failed: (error) => ({ outcome: 'failed', poison: [], errors: [error] }),

@@ -18,7 +18,7 @@ export type KeepWorkingDeps = {
   startWorker: () => CreationWorker;
   queueStatus: () => Promise<QueueStatus>;
   now: () => number;
-  on: { queueSeen: (status: QueueStatus) => void; stuck: (idleMs: number) => void };
+  on: { queueSeen: () => void; stuck: (idleMs: number) => void };
   watchMs?: number;
   stuckMs?: number;
 };
@@ -37,7 +37,7 @@ export function keepWorking(deps: KeepWorkingDeps): { close: () => Promise<void>
     while (!stop.signal.aborted) {
       await pause(watchMs, undefined, { signal: stop.signal }).catch(() => {});
       const status = await queueStatus().catch(() => undefined);
-      if (status !== undefined) on.queueSeen(status);
+      if (status !== undefined) on.queueSeen();
       const shouldWork = status !== undefined && status.waiting > 0 && !status.paused;
       waitingSince = shouldWork ? (waitingSince ?? now()) : undefined;
       if (waitingSince === undefined || stop.signal.aborted) continue;

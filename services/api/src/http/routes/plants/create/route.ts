@@ -5,6 +5,7 @@ import type { Creation, Outcome } from '../../../../domain/creation.ts';
 import { ApiError, refuse } from '../../../api-error.ts';
 import { idempotencyKeyHash } from '../../../idempotency-key.ts';
 import { originOf } from '../../../origin.ts';
+import { traceparentOf } from '../../../plugins/request-traces.ts';
 import { NewPlant, PlantBody } from './schema.ts';
 
 /** From the complete request to the answer. The gateway's timeout is a little longer. */
@@ -42,16 +43,13 @@ export async function createPlantRoute(
 function toCreation(request: FastifyRequest<{ Body: NewPlant }>, deadline: number): Creation {
   const { id, name, tag } = request.body;
   const keyHash = idempotencyKeyHash(request.headers['idempotency-key'] as string | undefined);
-  const traceparent = request.headers['traceparent'];
+  const traceparent = traceparentOf(request);
   return {
     plant: tag === undefined ? { id, name } : { id, name, tag },
     principal: request.principal,
     origin: originOf(request),
     ...(keyHash !== undefined && { keyHash }),
-    ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
+    ...(traceparent !== undefined && { traceparent }),
     deadline,
   };
 }
-
-/** W3C Trace Context §3.2, version 00 and those that extend it. */
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{1,64})?$/;
