@@ -13,8 +13,9 @@ import type { Model, Step } from './explore.ts';
  * - The API is the environment: plants land one by one, late, again after a rollback, also in another commit.
  * - Redis: the id of a job is that of its first commit; its contents name the commits that share it. At any moment a
  *   job, its contents or its place in the list may be lost, an older one come back, a running one be delivered again.
- * - A worker takes a job, reads pending plants, indexes, leaves out what is audited, seals a block, clears the flags,
- *   completes the job; it may crash or fail between any two steps, and its block lands later or never.
+ * - A worker takes a job, reads pending plants, indexes, sends a block, clears the flags, completes the job. A block
+ *   that is refused, or whose reply is lost, is planned again without the events that are audited by then. A worker may
+ *   crash or fail between any two steps, and its block lands later or never.
  */
 export type EventsProtocol = {
   /** For each plant the commits that may insert it; the commit stands for the content too. */
@@ -37,8 +38,11 @@ export type EventsProtocol = {
   indexWrites: 'majority' | 'w:1';
   uniqueEvent: boolean;
   uniqueHeight: boolean;
-  /** Read the head before the audited events, not after. */
-  headFirst: boolean;
+  /**
+   * The head that a worker remembers of its own chain: none, that of its last block until the next collision or lost
+   * reply (`sealed`), or also one whose block a majority did not acknowledge (`sent`).
+   */
+  remembersHeads: 'no' | 'sealed' | 'sent';
   /** A block that was refused is planned again without the events that are audited. */
   planAgain: boolean;
   clears: 'plants' | 'commit';
@@ -50,6 +54,8 @@ export type EventsProtocol = {
   releases: boolean;
   /** Jobs that may be left at the end. */
   jobsLeft: Job['state'][];
+  /** Of two states that differ by the names of their workers one is visited. */
+  interchangeable: boolean;
 };
 
 const eventsProtocol: EventsProtocol = {
@@ -67,7 +73,7 @@ const eventsProtocol: EventsProtocol = {
   indexWrites: 'majority',
   uniqueEvent: true,
   uniqueHeight: true,
-  headFirst: false,
+  remembersHeads: 'no',
   planAgain: true,
   clears: 'plants',
   clearsWhen: 'audited',
@@ -75,6 +81,7 @@ const eventsProtocol: EventsProtocol = {
   retries: 'all',
   releases: true,
   jobsLeft: ['none', 'lost', 'kept'],
+  interchangeable: true,
 };
 
 export type EventsState = {
@@ -85,6 +92,8 @@ export type EventsState = {
   /** The block each worker has sent and not seen land, 0 for none. */
   blocksInFlight: [number, number];
   workers: [Worker, Worker];
+  /** The block each worker remembers as the head of its chain, 0 for none. */
+  heads: [number, number];
   /** By the number of their first commit. */
   jobs: Job[];
 };
@@ -95,8 +104,8 @@ export function eventsModel(deviation: Partial<EventsProtocol> = {}): EventsMode
   const protocol = { ...eventsProtocol, ...deviation };
   const commits = [...new Set(protocol.homes.flat())].sort();
   const database = databaseOf(protocol);
-  // Workers on one chain are interchangeable: of two states that differ by their names one is visited.
-  const areAlike = protocol.chains[0] === protocol.chains[1];
+  // Workers on two chains are not interchangeable.
+  const areAlike = protocol.interchangeable && protocol.chains[0] === protocol.chains[1];
 
   function* steps(state: EventsState): Iterable<Step<EventsState>> {
     for (const step of [
@@ -117,6 +126,7 @@ export function eventsModel(deviation: Partial<EventsProtocol> = {}): EventsMode
       logs: [[], []],
       blocksInFlight: [0, 0],
       workers: [{ at: 'idle' }, { at: 'idle' }],
+      heads: [0, 0],
       jobs: commits.map(() => ({ state: 'none' })),
     },
     keyOf,
@@ -131,20 +141,21 @@ export function eventsModel(deviation: Partial<EventsProtocol> = {}): EventsMode
   };
 }
 
-function keyOf({ durable, deposed, logs, blocksInFlight, workers, jobs }: EventsState): string {
+function keyOf({ durable, deposed, logs, blocksInFlight, workers, heads, jobs }: EventsState): string {
   const old = deposed === undefined ? '' : `${deposed.durable},${deposed.applied}`;
-  return `${durable}|${logs[0]}|${logs[1]}|${old}|${blocksInFlight}|${workers.map(workerKey)}|${jobs.map(jobKey)}`;
+  return `${durable}|${logs[0]}|${logs[1]}|${old}|${blocksInFlight}|${workers.map(workerKey)}|${heads}|${jobs.map(jobKey)}`;
 }
 
 function ordered(state: EventsState): EventsState {
-  const { workers, blocksInFlight, jobs } = state;
+  const { workers, blocksInFlight, heads, jobs } = state;
   const key = (worker: 0 | 1) =>
-    `${workerKey(workers[worker])}|${blocksInFlight[worker]}|${jobs.map((job) => job.state === 'active' && job.worker === worker)}`;
+    `${workerKey(workers[worker])}|${blocksInFlight[worker]}|${heads[worker]}|${jobs.map((job) => job.state === 'active' && job.worker === worker)}`;
   if (key(0) <= key(1)) return state;
   return {
     ...state,
     workers: [workers[1], workers[0]],
     blocksInFlight: [blocksInFlight[1], blocksInFlight[0]],
+    heads: [heads[1], heads[0]],
     jobs: jobs.map((job) => (job.state === 'active' ? { ...job, worker: job.worker === 0 ? 1 : 0 } : job)),
   };
 }

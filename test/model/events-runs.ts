@@ -42,6 +42,11 @@ const scopes: Run<EventsProtocol>[] = [
     long: true,
     deviation: { homes: apart, logLengthMax: 1, sharedJobs: true, batches: true },
   },
+  {
+    name: 'two commits, heads remembered',
+    long: true,
+    deviation: { homes: apart, logLengthMax: 1, remembersHeads: 'sealed' },
+  },
 ];
 
 const variants: Run<EventsProtocol>[] = [
@@ -63,6 +68,11 @@ const deviations: Run<EventsProtocol>[] = [
     name: 'the head of a chain read locally',
     breaks: 'the chain is broken',
     deviation: { headRead: 'local', homes: one },
+  },
+  {
+    name: 'a head remembered whose block no majority acknowledged',
+    breaks: 'the chain is broken',
+    deviation: { remembersHeads: 'sent', homes: one },
   },
   { name: 'audited events read locally', breaks: 'E3', deviation: { eventsRead: 'local' } },
   {

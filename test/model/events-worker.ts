@@ -7,8 +7,8 @@ export type Worker =
   | { at: 'idle' }
   | { at: 'read pending'; job: number; commits: number[] }
   | { at: 'index'; job: number; plants: Entry[] }
-  | { at: 'leave out audited'; job: number; plants: Entry[]; head?: number }
-  | { at: 'seal'; job: number; plants: Entry[]; rest: Entry[]; head?: number }
+  | { at: 'leave out audited'; job: number; plants: Entry[] }
+  | { at: 'seal'; job: number; plants: Entry[]; rest: Entry[] }
   | { at: 'await block'; job: number; plants: Entry[]; block: number }
   | { at: 'clear'; job: number; plants: Entry[] }
   | { at: 'complete'; job: number };
@@ -19,9 +19,8 @@ export function workerKey(worker: Worker): string {
   const commits = 'commits' in worker ? worker.commits.join('+') : '';
   const plants = 'plants' in worker ? worker.plants.join(';') : '';
   const rest = 'rest' in worker ? worker.rest.join(';') : '';
-  const head = 'head' in worker ? worker.head : '';
   const block = 'block' in worker ? worker.block : '';
-  return `${at[0]}${at[1]}${job}:${commits}:${plants}:${rest}:${head}:${block}`;
+  return `${at[0]}${at[1]}${job}:${commits}:${plants}:${rest}:${block}`;
 }
 
 const named = (entries: readonly Entry[]) => `[${entries.map(([plant]) => plant)}]`;
@@ -34,9 +33,8 @@ export function* workerSteps(
 ): Iterable<Step<EventsState>> {
   for (const worker of [0, 1] as const) {
     yield* blockSteps(state, worker, database);
-    yield* state.workers[worker].at === 'idle'
-      ? takeSteps(state, worker, commits)
-      : processSteps(state, worker, database, protocol);
+    if (state.workers[worker].at === 'idle') yield* idleSteps(state, worker, commits);
+    else yield* processSteps(state, worker, database, protocol);
   }
 }
 
@@ -60,11 +58,15 @@ function* blockSteps(state: EventsState, worker: 0 | 1, database: Database): Ite
   yield { label: `block ${height} of w${worker} is lost`, fault: true, next: gone };
 }
 
-function* takeSteps(
+function* idleSteps(
   state: EventsState,
   worker: 0 | 1,
   commits: readonly number[],
 ): Iterable<Step<EventsState>> {
+  if (state.heads[worker] !== 0) {
+    const next = { ...state, heads: with2(state.heads, worker, 0) };
+    yield { label: `w${worker} crashes`, fault: true, next };
+  }
   for (const [index, job] of state.jobs.entries()) {
     if (job.state !== 'waiting') continue;
     const next: EventsState = {
@@ -95,7 +97,9 @@ function* processSteps(
     workers: with2<Worker>(state.workers, worker, next),
   });
 
-  yield { label: `${who} crashes`, fault: true, next: goTo({ at: 'idle' }) };
+  const remembering = (block: number) => ({ heads: with2(state.heads, worker, block) });
+
+  yield { label: `${who} crashes`, fault: true, next: goTo({ at: 'idle' }, remembering(0)) };
   if (holdsJob) {
     for (const after of ['waiting', 'failed'] as const) {
       const jobs = state.jobs.with(index, { state: after, commits: job.commits });
@@ -117,7 +121,7 @@ function* processSteps(
 
     case 'index': {
       const { plants } = me;
-      const indexed: Worker = { at: 'leave out audited', job: index, plants };
+      const indexed: Worker = { at: 'seal', job: index, plants, rest: plants };
       const has = (view: View) => plants.every(([plant, content]) => view.index[plant] === content);
       if (has(majority) || (protocol.indexWrites === 'w:1' && has(applied))) {
         yield { label: `${who} has indexed`, fault: false, next: goTo(indexed) };
@@ -131,21 +135,12 @@ function* processSteps(
     }
 
     case 'leave out audited': {
-      const { plants, head } = me;
-      if (protocol.headFirst && head === undefined) {
-        for (const view of database.reads(state, protocol.headRead)) {
-          const found = database.head(view, protocol.chains[worker]);
-          yield { label: `${who} reads the head`, fault: false, next: goTo({ ...me, head: found }) };
-        }
-        return;
-      }
+      const { plants } = me;
       for (const view of database.reads(state, protocol.eventsRead)) {
         const audited = new Set(protocol.planAgain ? database.entriesOf(view).map(([plant]) => plant) : []);
         const rest = plants.filter(([plant]) => !audited.has(plant));
         const next: Worker =
-          rest.length === 0
-            ? { at: 'clear', job: index, plants }
-            : { at: 'seal', job: index, plants, rest, ...(head !== undefined && { head }) };
+          rest.length === 0 ? { at: 'clear', job: index, plants } : { at: 'seal', job: index, plants, rest };
         yield { label: `${who} finds ${named(rest)} not audited`, fault: false, next: goTo(next) };
       }
       return;
@@ -154,16 +149,17 @@ function* processSteps(
     case 'seal': {
       if (state.blocksInFlight[worker] !== 0) return;
       const chain = protocol.chains[worker];
+      const remembered = state.heads[worker];
       const heads =
-        me.head !== undefined
-          ? [me.head]
+        remembered !== 0
+          ? [remembered]
           : database.reads(state, protocol.headRead).map((view) => database.head(view, chain));
       for (const previous of heads) {
         const height = previous === 0 ? 1 : database.blockOf(previous).height + 1;
         const block = database.block({ chain, height, previous, entries: me.rest });
         const next = goTo(
           { at: 'await block', job: index, plants: me.plants, block },
-          { blocksInFlight: with2(state.blocksInFlight, worker, block) },
+          { blocksInFlight: with2(state.blocksInFlight, worker, block), ...remembering(0) },
         );
         yield { label: `${who} sends block ${height} ${named(me.rest)}`, fault: false, next };
       }
@@ -176,11 +172,17 @@ function* processSteps(
       if ((protocol.auditWrites === 'majority' ? majority : applied).blocks.includes(block)) {
         const isWhole = database.blockOf(block).entries.length === plants.length;
         const next: Worker = isWhole ? { at: 'clear', job: index, plants } : again;
-        yield { label: `${who} has sealed`, fault: false, next: goTo(next) };
+        const head = protocol.remembersHeads === 'no' ? 0 : block;
+        yield { label: `${who} has sealed`, fault: false, next: goTo(next, remembering(head)) };
       } else if (state.blocksInFlight[worker] === 0 && !applied.blocks.includes(block)) {
         yield { label: `${who} sees its block refused`, fault: false, next: goTo(again) };
       }
-      yield { label: `${who} gets no reply for its block`, fault: true, next: goTo(again) };
+      const head = protocol.remembersHeads === 'sent' ? block : 0;
+      yield {
+        label: `${who} gets no reply for its block`,
+        fault: true,
+        next: goTo(again, remembering(head)),
+      };
       return;
     }
 

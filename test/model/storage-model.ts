@@ -8,6 +8,7 @@ import type { Model, Step } from './explore.ts';
  *   request is still under way: an operation has up to `requestsMax` requests at once.
  * - MongoDB holds one document under the id. What no majority has may be rolled back by a failover. A deposed primary
  *   still answers from what it had. Inserts in flight land whenever they like, or never.
+ * - A replica that knows the id reads before it inserts (`createPlant`).
  * - A request inserts (`commitPlants`), and after anything but an acknowledgement by a majority reads by majority and
  *   resolves the outcome: its own document is 200, another one 1002, none is sent once more while sends are left.
  */
@@ -152,6 +153,9 @@ function* clientSteps(state: StorageState, protocol: StorageProtocol): Iterable<
 
       yield { label: `the API of ${operation} crashes`, fault: true, next: over };
       if (request.at === 'insert') {
+        if (sends === 0) {
+          yield { label: `${operation} reads first`, fault: false, next: goesOn('read', 0) };
+        }
         const sign = signOf(protocol, operation, sends);
         if (inFlight.length < protocol.insertsInFlightMax) {
           const sent = sorted(
