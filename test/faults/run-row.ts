@@ -68,7 +68,10 @@ export async function runRow(
         poison: new Set(),
         say: report,
         note: (text) => notes.push(text),
-        pause: (ms, wholeMs = ms) => sleep(isWhole ? wholeMs : ms),
+        pause: (ms, wholeMs = ms) => {
+          if (!isWhole && ms < wholeMs) notes.push(`${ms / 1_000} s instead of ${wholeMs / 1_000} s`);
+          return sleep(isWhole ? wholeMs : ms);
+        },
         fail: (found, operations = []) => violations.push({ invariant: 'row', found, history: operations }),
       };
       violations.push(...(await experiment(row, run, prepared, times)));
@@ -80,7 +83,7 @@ export async function runRow(
     row: row.row,
     title: row.title,
     moment: row.moment,
-    ...(notes.length > 0 && { note: notes.join('; ') }),
+    ...(notes.length > 0 && { note: [...new Set(notes)].join('; ') }),
     seed,
     ...verdictOf(violations, broken),
     violations,

@@ -3,8 +3,11 @@ import type { Violation } from './violation.ts';
 
 /** No request takes longer under any single fault (L1). */
 const ANSWER_MS_MAX = 5_000;
-/** With Redis away p99 stays within twice the usual (L3); below this much, a busy machine makes the difference. */
-const P99_MS_FLOOR = 400;
+/**
+ * With Redis away p99 stays within twice the usual (L3). Below this much a machine that runs servers, processes and load
+ * on few cores makes the difference; the benchmark measures it where nothing else runs.
+ */
+const P99_MS_FLOOR = 1_000;
 
 /** @param lagMs how long the harness itself was late at worst, which its clients cannot tell from a late answer */
 export function checkAnswerTimes(history: History, lagMs: number): Violation[] {

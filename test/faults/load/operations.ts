@@ -48,6 +48,10 @@ export function operations(history: History, random: Random, mix: Mix) {
     const of = random.pick(recent);
     const kind = random.pick(['same', 'other content', 'other key', 'other subject'] as const);
     if (kind === 'same') return of;
+    const subject = otherSubject(of.subject);
+    // Of the other subject with the same key there is one operation; to send it again is a retry.
+    const sent = history.of(of.id).find((rival) => rival.key === of.key && rival.subject === subject);
+    if (kind === 'other subject' && sent !== undefined) return sent;
     const { number: _number, attempts: _attempts, ...same } = of;
     const key = `key-${history.operations.length}`;
     return history.add({
@@ -56,7 +60,7 @@ export function operations(history: History, random: Random, mix: Mix) {
       rival: of.number,
       ...(kind === 'other content' && { name: `plant ${history.operations.length}`, key }),
       ...(kind === 'other key' && { key }),
-      ...(kind === 'other subject' && { subject: otherSubject(of.subject) }),
+      ...(kind === 'other subject' && { subject }),
     });
   }
 

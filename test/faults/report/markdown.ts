@@ -1,7 +1,7 @@
 import { byRow, type Results, type RowResult } from './results.ts';
 
 /** One line of the table: a row of the matrix with all its seeds. */
-type Line = Pick<RowResult, 'row' | 'title' | 'moment' | 'note'> & { runs: RowResult[] };
+type Line = Pick<RowResult, 'row' | 'title' | 'moment'> & { runs: RowResult[] };
 
 /** docs/faults.md. */
 export function markdown(results: Results): string {
@@ -17,7 +17,7 @@ S1 to S6 by the history of the requests against the plants, E1 to E6 by plants, 
 verified as \`audit verify\` does it, L1, L2 and L5 by the times. A failure prints its seed and the history of requests that
 broke a promise.
 
-Durations are shorter than those of a real outage, unless \`--whole\` is given. [CONTRIBUTING.md](../CONTRIBUTING.md) has the
+Where the table says that a duration was shorter than the matrix asks for, \`--whole\` runs it in full. [CONTRIBUTING.md](../CONTRIBUTING.md) has the
 commands.
 
 Last run: ${date}, version ${versions.product}, MongoDB ${versions.mongod}, Redis ${versions.redis}, nginx ${versions.nginx}, Node ${versions.node}, on
@@ -55,7 +55,7 @@ export function table(results: readonly RowResult[]): string {
   return [...header, ...linesOf(results).map(tableLine)].join('\n');
 }
 
-function tableLine({ row, title, moment, note, runs }: Line): string {
+function tableLine({ row, title, moment, runs }: Line): string {
   const worst = (field: 'slowestMs' | 'recoveredMs' | 'quietMs') =>
     seconds(Math.max(...runs.map((run) => run[field])));
   const sum = (field: 'ok' | 'refused' | 'unknown') =>
@@ -65,7 +65,9 @@ function tableLine({ row, title, moment, note, runs }: Line): string {
   const measured = verdictOf(runs).startsWith('not run')
     ? ['–', '–', '–', '–']
     : [requests, worst('slowestMs'), worst('recoveredMs'), worst('quietMs')];
-  return `| ${[row, title, note ?? moment, seeds, verdictOf(runs), ...measured].join(' | ')} |`;
+  const notes = [...new Set(runs.flatMap(({ note }) => note ?? []))].join(', ');
+  const when = notes === '' ? moment : `${moment} (${notes})`;
+  return `| ${[row, title, when, seeds, verdictOf(runs), ...measured].join(' | ')} |`;
 }
 
 function verdictOf(runs: readonly RowResult[]): string {
@@ -82,8 +84,8 @@ function seconds(ms: number): string {
 function linesOf(results: readonly RowResult[]): Line[] {
   const lines = new Map<string, Line>();
   for (const result of results) {
-    const { row, title, moment, note } = result;
-    const line = lines.get(row) ?? { row, title, moment, ...(note !== undefined && { note }), runs: [] };
+    const { row, title, moment } = result;
+    const line = lines.get(row) ?? { row, title, moment, runs: [] };
     line.runs.push(result);
     lines.set(row, line);
   }

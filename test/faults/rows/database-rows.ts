@@ -305,10 +305,18 @@ export const databaseRows: readonly Row[] = [
     title: "mongod's disk full",
     moment: 'tmpfs; mongod is restarted when there is room again',
     topology: { database: 'small disk' },
-    fault: async ({ system, pause }) => {
+    fault: async (run) => {
+      const { system, pause, history } = run;
       const [mongod] = system.database.members as [Member];
+      const from = history.now();
       await system.database.disk?.fillDisk();
+      // The journal has room of its own for a while; a checkpoint writes the data files.
+      await mongod.admin({ fsync: 1 }).catch(() => {});
       await pause(5_000);
+      const isDisturbed = history.operations.some(({ attempts }) =>
+        attempts.some(({ invokedMs, answer }) => invokedMs > from && !/^(?:{|400)/.test(answer)),
+      );
+      if (!isDisturbed) run.fail('the full disk disturbed nothing');
       await system.database.disk?.freeDisk();
       await mongod.kill();
       await mongod.start();
