@@ -51,7 +51,7 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
     answered(answer: AnsweredRequest, isCreate: boolean): void {
       const { status, error, ms } = answer;
       if (isCreate) metrics.durationOf(status).observe(ms / 1_000);
-      if (status < 400) metrics.succeeded.inc();
+      if (status < 400) metrics.succeeded();
       else metrics.requests.labels(String(status), String(error)).inc();
 
       if (status >= 500) {

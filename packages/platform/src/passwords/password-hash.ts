@@ -81,5 +81,5 @@ function derive(password: string, { ln, r, p, salt, key }: PasswordHash): Promis
 
 /** Without padding, as PHC strings want it. */
 function base64(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').replaceAll('=', '');
 }
