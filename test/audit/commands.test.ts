@@ -44,7 +44,7 @@ test.each([
   [['search', '--since', 'yesterday'], 'A time is'],
   [['search', 'rose', '--after', 'x'], 'this is no page'],
   [['plant', '1.5'], 'An id is a whole number'],
-  [['plant'], "missing required argument 'id'"],
+  [['plant'], 'give the id of a plant, or --request'],
   [['audit', 'prove'], "required option '--id <id>' not specified"],
   [['audit', 'verify', '--anchors', '/nowhere'], '/nowhere cannot be read'],
   [['audit', 'check-proof', '/nowhere', '--key', '/nowhere'], '/nowhere cannot be read'],
@@ -125,6 +125,13 @@ test("plant tells a plant's story, as far as it has got", async () => {
     },
     block: { chain: 0, height: 1, index: 0, entries: 1 },
     anchor: { sequence: 1 },
+  });
+
+  const byRequest = await ops(['plant', '--request', plant.from.request]);
+  expect(byRequest.out).toBe((await ops(['plant', id])).out);
+  expect(await ops(['plant', '--request', 'nobody'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no audited plant was created by request nobody'),
   });
 
   await database.collection<PlantDocument>('plants').insertOne({ ...plant, _id: -5n, pending: true });

@@ -1,4 +1,8 @@
+import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
+import { mongoTermIndex } from '@plant-store/search/mongo/mongo-term-index';
+import { searchPlants } from '@plant-store/search/search-plants';
 import { Command } from 'commander';
+import type { Db } from 'mongodb';
 import { publishedWords } from '../pages/plant-page.ts';
 import { type PlantStory, plantStory } from '../plants/plant-story.ts';
 import { CommandError } from './failures.ts';
@@ -8,15 +12,36 @@ import { openDatabase } from './system.ts';
 export function plantCommand(): Command {
   return new Command('plant')
     .description('Tells the story of one plant: who created it, when and from where, and what became of it.')
-    .argument('<id>', 'the id of the plant', plantId)
+    .argument('[id]', 'the id of the plant', plantId)
+    .option('--request <id>', 'the id of the request that created it, in place of its own')
     .option('--json', 'the answer as JSON')
-    .action(async (id: bigint, { json }: { json?: true }) => {
+    .action(async (id: bigint | undefined, { request, json }: { request?: string; json?: true }) => {
+      if ((id === undefined) === (request === undefined))
+        throw new CommandError(
+          'give the id of a plant, or --request with the id of the request that created it',
+        );
       await using open = await openDatabase();
-      const story = await plantStory(open.database, id);
-      if (story === undefined) throw new CommandError(`there is no plant ${id}`, 1);
+      const found = id ?? (await createdBy(open.database, request as string));
+      const story = await plantStory(open.database, found);
+      if (story === undefined) throw new CommandError(`there is no plant ${found}`, 1);
       if (json) printJson(story);
       else printFacts(facts(story));
     });
+}
+
+/** @throws CommandError unless the request created one plant; a client that chooses its ids may have used one again */
+async function createdBy(database: Db, request: string): Promise<bigint> {
+  const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
+  const { plants } = await searchPlants(indexes, { request }, { plantsMax: 2 });
+  const [plant, another] = plants;
+  if (plant === undefined)
+    throw new CommandError(
+      `no audited plant was created by request ${request}: it was refused, or is not audited yet`,
+      1,
+    );
+  if (another !== undefined)
+    throw new CommandError(`request ${request} created several plants: "search --request" lists them`, 1);
+  return plant.id;
 }
 
 function facts({
