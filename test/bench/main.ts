@@ -18,12 +18,12 @@ import { prepareGround } from './systems/ground.ts';
 
 const usage = `npm run bench -- [--quick] [--json FILE] [--publish] [--guard]
 npm run bench -- --curves [--quick] [--json FILE] [--publish]
-npm run bench -- --ledger [--plants N] [--json FILE] [--publish]
+npm run bench -- --ledger [--plants N] [--quick] [--json FILE] [--publish]
   --quick      two short rounds of each pair, one of all else: under 4 minutes; whole: under 30
   --curves     how the cost of a plant grows with connections, replicas, workers, names, commits and plants stored, and
                how a backlog drains, instead: about 20 minutes
   --ledger     searches, audit verify, reconcile and reindex on a store of a million plants, instead: about 10 minutes
-  --plants N   of so many plants
+  --plants N   of so many plants; with --quick nothing beside creates, and no reindex
   --json FILE  everything that was measured
   --publish    writes docs/benchmark.json, docs/benchmark.md and the table of the README; of the curves
                docs/benchmark-curves.json and docs/plots; of --ledger docs/benchmark-ledger.json and the tables of
@@ -101,7 +101,12 @@ async function runLedger(bench: Bench): Promise<void> {
   if (!Number.isSafeInteger(plants) || plants < LEDGER_PLANTS_MIN) {
     throw new Error(`--plants must be a whole number from ${LEDGER_PLANTS_MIN}`);
   }
-  const results = await measureLedger(bench, { plants, asked: 20, stretches: 3, stretchSeconds: 15 });
+  const results = await measureLedger(bench, {
+    plants,
+    asked: 20,
+    stretches: mode === 'quick' ? 0 : 2,
+    stretchSeconds: 15,
+  });
   say(`\n${ledgerTables([results])}`);
   for (const missed of missedGoals(results)) say(`missed: ${missed}`);
   keep(results, publishedLedger(results));

@@ -38,7 +38,8 @@ export type TermIndex = {
 const READ_ENTRIES_MIN = 250;
 const READ_ENTRIES_MAX = 4_000;
 /** Limits of counting entries to find the rarest condition; of a long text only the first words are counted. */
-const COUNTS_MAX = [1_000, 20_000];
+const FEW_COUNTED_MAX = 1_000;
+const MANY_COUNTED_MAX = 20_000;
 const CONDITIONS_COUNTED_MAX = 8;
 
 /**
@@ -61,8 +62,11 @@ export async function searchTerms(
   let entriesMax = entriesMin;
   const next = () => (seen === undefined ? {} : { next: placeOf(chosen, seen) });
   try {
-    if (start === undefined) chosen = await rarest(index, question, conditions, msLeft);
-    const stretch = stretchOf(conditions[chosen] as Condition, question);
+    let isGuess = false;
+    if (start === undefined) {
+      ({ chosen, isGuess } = await rarest(index, question, conditions, FEW_COUNTED_MAX, msLeft));
+    }
+    let stretch = stretchOf(conditions[chosen] as Condition, question);
     while (msLeft() > 0) {
       const from = seen;
       const entries = await index.read(stretch, from, entriesMax, msLeft());
@@ -77,6 +81,18 @@ export async function searchTerms(
         seen = met;
       }
       if (entries.length < entriesMax) return { plants, timedOut: false };
+      if (isGuess) {
+        // All conditions are common, and those of the first plants rarely come together: counting further pays now.
+        const better = await rarest(index, question, conditions, MANY_COUNTED_MAX, msLeft);
+        isGuess = false;
+        if (better.chosen !== chosen) {
+          chosen = better.chosen;
+          stretch = stretchOf(conditions[chosen] as Condition, question);
+          plants.length = 0;
+          seen = undefined;
+          continue;
+        }
+      }
       const skipped = seen && stretch.prefix ? pastOtherTimes(seen, question) : undefined;
       seen = skipped ?? seen;
       entriesMax = skipped === undefined ? Math.min(entriesMax * 2, READ_ENTRIES_MAX) : entriesMin;
@@ -87,23 +103,21 @@ export async function searchTerms(
   return { plants, ...next(), timedOut: true };
 }
 
-/** The condition with the fewest entries. */
+/** The condition with the fewest entries; a guess when each has more than are counted. */
 async function rarest(
   index: TermIndex,
   question: Question,
   conditions: readonly Condition[],
+  countMax: number,
   msLeft: () => number,
-): Promise<number> {
-  if (conditions.length === 1) return 0;
-  let counts: number[] = [];
-  for (const countMax of COUNTS_MAX) {
-    const counted = conditions.slice(0, CONDITIONS_COUNTED_MAX);
-    counts = await Promise.all(
-      counted.map((condition) => index.count(stretchOf(condition, question), countMax, msLeft())),
-    );
-    if (counts.some((count) => count < countMax)) break;
-  }
-  return counts.indexOf(Math.min(...counts));
+): Promise<{ chosen: number; isGuess: boolean }> {
+  if (conditions.length === 1) return { chosen: 0, isGuess: false };
+  const counted = conditions.slice(0, CONDITIONS_COUNTED_MAX);
+  const counts = await Promise.all(
+    counted.map((condition) => index.count(stretchOf(condition, question), countMax, msLeft())),
+  );
+  const fewest = Math.min(...counts);
+  return { chosen: counts.indexOf(fewest), isGuess: fewest >= countMax };
 }
 
 function stretchOf(condition: Condition, { since, until }: Question): Stretch {

@@ -1,5 +1,5 @@
 import { spread } from '../measure/statistics.ts';
-import type { Beside, LedgerResults } from './measure-ledger.ts';
+import type { Beside, BesideCreates, LedgerResults } from './measure-ledger.ts';
 
 export const ledgerGoals = {
   /** Of each kind of search, at the median. */
@@ -19,8 +19,7 @@ export function ledgerTables(all: readonly LedgerResults[]): string {
 }
 
 function tables(results: LedgerResults): string {
-  const { plants, date, commit, machine, fillSeconds, verify, reconcile, reindex, creates, story, proof } =
-    results;
+  const { plants, date, commit, machine, fillSeconds, verify, reconcile, beside, story, proof } = results;
   return [
     `### ${count(plants)} plants`,
     '',
@@ -28,13 +27,13 @@ function tables(results: LedgerResults): string {
       `${machine.versions['mongod']}, Node ${machine.versions['node']}; load before: ${machine.loadBefore.toFixed(1)}. Stored, indexed and ` +
       `audited in ${fillSeconds.toFixed(0)} s.`,
     '',
-    '| search | median, ms | longest, ms | under load, ms | plants | keys and documents read | index |',
+    '| search | median, ms | longest, ms | beside creates, ms | plants | keys and documents read | index |',
     '|---|---|---|---|---|---|---|',
     ...results.searches.map((figure, place) => {
       const { kind, p50Ms, maxMs, plants: found, keysExamined, documentsExamined, plans, timedOut } = figure;
-      const loaded = results.searchesUnderLoad[place]?.p50Ms ?? Number.NaN;
+      const loaded = beside?.searches[place]?.p50Ms;
       const how = plans.map((plan) => `\`${plan}\``).join(', ');
-      return `| ${kind}${timedOut ? ' (ended at its time limit)' : ''} | ${ms(p50Ms)} | ${ms(maxMs)} | ${ms(loaded)} | ${found} | ${keysExamined}, ${documentsExamined} | ${how} |`;
+      return `| ${kind}${timedOut ? ' (ended at its time limit)' : ''} | ${ms(p50Ms)} | ${ms(maxMs)} | ${loaded === undefined ? '' : ms(loaded)} | ${found} | ${keysExamined}, ${documentsExamined} | ${how} |`;
     }),
     `| a plant's whole story | ${ms(story.p50Ms)} | ${ms(story.maxMs)} | | 1 | | |`,
     `| a plant's proof | ${ms(proof.p50Ms)} | ${ms(proof.maxMs)} | | 1 | | |`,
@@ -43,26 +42,32 @@ function tables(results: LedgerResults): string {
     '|---|---|---|---|---|---|',
     ...(
       [
-        ['audit verify', verify, creates.verify],
-        ['reconcile', reconcile, creates.reconcile],
-        ['reindex', reindex, creates.reindex],
+        ['audit verify', verify, beside?.creates.verify],
+        ['reconcile', reconcile, beside?.creates.reconcile],
+        ...(beside ? ([['reindex', beside.reindex, beside.creates.reindex]] as const) : []),
       ] as const
     ).map(
-      ([name, { seconds, memoryBytesMax, cpuSeconds }, beside]) =>
-        `| \`${name}\` | ${seconds.toFixed(1)} s | ${mebibytes(memoryBytesMax)} MiB | ${cpuSeconds.command.toFixed(1)} s | ${cpuSeconds.mongod.toFixed(1)} s | ${inRatio(beside)} |`,
+      ([name, { seconds, memoryBytesMax, cpuSeconds }, figures]) =>
+        `| \`${name}\` | ${seconds.toFixed(1)} s | ${mebibytes(memoryBytesMax)} MiB | ${cpuSeconds.command.toFixed(1)} s | ${cpuSeconds.mongod.toFixed(1)} s | ${figures === undefined ? '' : inRatio(figures)} |`,
     ),
-    '',
-    `Beside the creates (${creates.rate} a second, open loop) \`reindex\` ran at its own rate. It was killed with \`kill -9\` after ` +
-      `${count(reindex.killedAt)} plants; the row shows the run that went on from there, without a limit (\`--rate 1000000\`).`,
+    ...(beside === undefined ? [] : ['', reindexNote(beside)]),
   ].join('\n');
+}
+
+function reindexNote({ rate, reindex }: BesideCreates): string {
+  return (
+    `Beside the creates (${rate} a second, open loop) \`reindex\` ran at its own rate. It was killed with \`kill -9\` after ` +
+    `${count(reindex.killedAt)} plants; the row shows the run that went on from there, without a limit (\`--rate 1000000\`), and ` +
+    'first waited for the lease to expire.'
+  );
 }
 
 /** Goals that the figures miss, in words. */
 export function missedGoals(results: LedgerResults): string[] {
-  const { searches, verify, plants, creates } = results;
+  const { searches, verify, plants, beside } = results;
   const slow = searches.filter(({ p50Ms, timedOut }) => timedOut || p50Ms >= ledgerGoals.searchMs);
   const verifyMax = (ledgerGoals.verifySeconds * Math.max(plants, MILLION)) / MILLION;
-  const ratio = p99Ratio(creates.reindex);
+  const ratio = beside === undefined ? 0 : p99Ratio(beside.creates.reindex);
   return [
     ...slow.map(({ kind, p50Ms }) => `${kind} takes ${ms(p50Ms)} ms`),
     ...searches

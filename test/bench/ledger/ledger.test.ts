@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ground, prepareGround } from '../systems/ground.ts';
+import type { CommandFigure } from './commands.ts';
 import { ledgerTables } from './ledger-table.ts';
 import { measureLedger } from './measure-ledger.ts';
 
@@ -37,7 +38,7 @@ test('a store is filled, and every search and command on it is measured', { time
   for (const { exitCode, seconds, memoryBytesMax, cpuSeconds } of [
     results.verify,
     results.reconcile,
-    results.reindex,
+    results.beside?.reindex as CommandFigure,
   ]) {
     expect(exitCode).toBe(0);
     for (const figure of [seconds, memoryBytesMax, cpuSeconds.command]) expect(figure).toBeGreaterThan(0);

@@ -25,7 +25,7 @@ export type LedgerExtent = {
   plants: number;
   /** Times that each question is asked. */
   asked: number;
-  /** Stretches of creates beside each command, each next to one without. */
+  /** Stretches of creates beside each command, each next to one without. With 0, nothing is measured beside creates, nor a reindex. */
   stretches: number;
   stretchSeconds: number;
 };
@@ -39,17 +39,20 @@ export type LedgerResults = {
   plants: number;
   fillSeconds: number;
   searches: SearchFigure[];
-  searchesUnderLoad: SearchFigure[];
   story: { p50Ms: number; maxMs: number };
   proof: { p50Ms: number; maxMs: number };
   verify: CommandFigure;
   reconcile: CommandFigure;
-  reindex: CommandFigure & {
-    /** Plants that it had copied when it was killed the last time, and when the next one began to copy. */
-    killedAt: number;
-    resumedAt: number;
-  };
-  creates: { rate: number } & Record<'reindex' | 'verify' | 'reconcile', Beside>;
+  beside?: BesideCreates;
+};
+
+export type BesideCreates = {
+  /** Creates a second. */
+  rate: number;
+  searches: SearchFigure[];
+  /** Plants that the reindex had copied when it was killed, and when the last one but one began to copy. */
+  reindex: CommandFigure & { killedAt: number; resumedAt: number };
+  creates: Record<'reindex' | 'verify' | 'reconcile', Beside>;
 };
 
 /** Fills a store, and measures what is asked of its index and its audit log. */
@@ -60,7 +63,7 @@ export async function measureLedger(
   const { plants } = extent;
   await ground.empty();
   const { privateKey, publicKey } = generateAnchorKey();
-  const key = join(folder, 'anchor-key.pub.pem');
+  const key = publicKeyFile(folder);
   writeFileSync(key, publicKey);
   const settings = { AUDIT_ANCHOR_KEY: privateKey, AUDIT_ANCHOR_INTERVAL_MS: '1000' };
   const machine = await describeMachine(ground);
@@ -85,66 +88,70 @@ export async function measureLedger(
     say('searches, stories and proofs are measured');
 
     const verify = told(say, 'audit verify', await runCommand(ground, ['audit', 'verify', '--key', key]));
-    const offered: Creates = {
-      url: running.url,
-      rate: RATE,
-      seconds: extent.stretchSeconds,
-      connections: CONNECTIONS,
-    };
-    await offerCreates(ground, { ...offered, seconds: WARM_UP_SECONDS });
-    const [searchesUnderLoad] = await Promise.all([
-      measureSearches(database, asked, 3),
-      offerCreates(ground, offered),
-    ]);
-    say('searches under load are measured');
-
-    const resumed = { killedAt: 0, resumedAt: 0 };
-    const besideReindex = await besides(
-      extent,
-      () => offerCreates(ground, offered),
-      async () => {
-        const { child, copiedBefore } = await startReindex(ground);
-        resumed.resumedAt = copiedBefore;
-        return async () => {
-          child.kill('SIGKILL');
-          await child.gone;
-          resumed.killedAt = await copied(ground);
-        };
-      },
-    );
-    say(`creates beside reindex are measured; it was killed at ${resumed.killedAt} plants`);
-    const reindex = told(say, 'reindex', await runCommand(ground, ['reindex', '--rate', '1000000']));
+    const beside =
+      extent.stretches === 0
+        ? undefined
+        : await measureBeside({ ground, folder, say }, extent, running.url, () =>
+            measureSearches(database, asked, 3),
+          );
     const reconcile = told(say, 'reconcile', await runCommand(ground, ['reconcile']));
-    const besideCommand = (...args: string[]) =>
-      besides(
-        extent,
-        () => offerCreates(ground, offered),
-        async () => {
-          const child = startCommand(ground, args);
-          child.stdout.resume();
-          return async () => {
-            child.kill('SIGTERM');
-            await child.gone;
-          };
-        },
-      );
-    const creates = {
-      rate: RATE,
-      reindex: besideReindex,
-      verify: await besideCommand('audit', 'verify', '--key', key),
-      reconcile: await besideCommand('reconcile'),
-    };
     return {
       date: new Date().toISOString(),
       commit: currentCommit(),
-      ...{ machine, plants, fillSeconds, searches, searchesUnderLoad, story, proof, verify, reconcile },
-      reindex: { ...reindex, ...resumed },
-      creates,
+      ...{ machine, plants, fillSeconds, searches, story, proof, verify, reconcile },
+      ...(beside && { beside }),
     };
   } finally {
     await client.close();
     await running.stop();
   }
+}
+
+/** Searches and commands beside creates; the reindex is killed each time, and ended at last. */
+async function measureBeside(
+  { ground, folder, say }: Bench,
+  extent: LedgerExtent,
+  url: string,
+  search: () => Promise<SearchFigure[]>,
+): Promise<BesideCreates> {
+  const offered: Creates = { url, rate: RATE, seconds: extent.stretchSeconds, connections: CONNECTIONS };
+  const offer = () => offerCreates(ground, offered);
+  await offerCreates(ground, { ...offered, seconds: WARM_UP_SECONDS });
+  const [searches] = await Promise.all([search(), offer()]);
+  say('searches beside creates are measured');
+
+  const state = { killedAt: 0, resumedAt: 0 };
+  const reindexing = await besides(extent, offer, async () => {
+    const { child, copiedBefore } = await startReindex(ground);
+    state.resumedAt = copiedBefore;
+    return async () => {
+      child.kill('SIGKILL');
+      await child.gone;
+      state.killedAt = await copied(ground);
+    };
+  });
+  say(`creates beside reindex are measured; it was killed after ${state.killedAt} plants`);
+  const reindex = told(say, 'reindex', await runCommand(ground, ['reindex', '--rate', '1000000']));
+
+  const besideCommand = (...args: string[]) =>
+    besides(extent, offer, async () => {
+      const child = startCommand(ground, args);
+      child.stdout.resume();
+      return async () => {
+        child.kill('SIGTERM');
+        await child.gone;
+      };
+    });
+  const creates = {
+    reindex: reindexing,
+    verify: await besideCommand('audit', 'verify', '--key', publicKeyFile(folder)),
+    reconcile: await besideCommand('reconcile'),
+  };
+  return { rate: RATE, searches, reindex: { ...reindex, ...state }, creates };
+}
+
+function publicKeyFile(folder: string): string {
+  return join(folder, 'anchor-key.pub.pem');
 }
 
 /** Creates without the command, and beside it, in turn. */
