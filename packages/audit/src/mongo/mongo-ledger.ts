@@ -182,14 +182,18 @@ export function mongoLedger(database: Db) {
     },
 
     async headers(chain: number, after: number, upTo: number): Promise<BlockHeader[]> {
-      const found = blocks.find(
-        { chain, height: { $gt: after, $lte: upTo } },
-        // The entries stay in the database: a minute of them may be a hundred megabytes.
-        { ...bounded, sort: { height: 1 }, projection: { entries: 0, count: { $size: '$entries' } } },
+      const found = blocks.aggregate<Document & { count: number }>(
+        [
+          { $match: { chain, height: { $gt: after, $lte: upTo } } },
+          { $sort: { height: 1 } },
+          // The entries stay in the database: a minute of them may be a hundred megabytes.
+          { $set: { count: { $size: '$entries' }, entries: [] } },
+        ],
+        bounded,
       );
       const headers: BlockHeader[] = [];
       for await (const { count, ...block } of found) {
-        headers.push({ ...headerOf(readBlock({ ...block, entries: [] })), entries: count });
+        headers.push({ ...headerOf(readBlock(block)), entries: count });
       }
       return headers;
     },
