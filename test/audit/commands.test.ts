@@ -83,6 +83,18 @@ describe('addresses', () => {
   });
 });
 
+test('public-key prints the public key of the configured one, and nothing of a wrong one', async () => {
+  const right = await ops(['audit', 'public-key'], { AUDIT_ANCHOR_KEY: key.pem.privateKey });
+  expect(right).toEqual({ code: 0, out: key.pem.publicKey, err: '' });
+  const wrong = await ops(['audit', 'public-key'], { AUDIT_ANCHOR_KEY: 'hush' });
+  expect(wrong).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^ops: AUDIT_ANCHOR_KEY must be [^\n]*\n$/),
+  });
+  expect(wrong.err).not.toContain('hush');
+});
+
 test('search finds plants, for people and as JSON, page by page', async () => {
   const plants = await create(0, 'Rose of\u001b[31m Sharon', 'Rose', 'Oak');
   const people = await ops(['search', 'rose']);

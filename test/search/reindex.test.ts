@@ -15,7 +15,7 @@ import { ledgerUnderTest } from '../audit/ledger-under-test.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const MAIN = join(import.meta.dirname, '../../services/ops/src/commands/main.ts');
-const { url, client, database, create } = ledgerUnderTest();
+const { url, database, create } = ledgerUnderTest();
 const search = database.collection<SearchEntry>('plant_search');
 const next = database.collection<SearchEntry>('plant_search_next');
 const plants = database.collection<PlantDocument>('plants');
@@ -44,7 +44,6 @@ async function idsOf(question: Question): Promise<Set<bigint>> {
 async function run(atSwap: () => Promise<void> = async () => {}) {
   await using store = await takeReindex(database, 'test', () => {});
   return await reindex({
-    client,
     database,
     store: {
       ...store,

@@ -43,7 +43,7 @@ export function reindexCommand(): Command {
 }
 
 /** @throws CommandError when another one runs, or when it is stopped. */
-async function rebuild({ client, database }: OpenDatabase, plantsPerSecond: number) {
+async function rebuild({ database }: OpenDatabase, plantsPerSecond: number) {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   try {
@@ -52,7 +52,6 @@ async function rebuild({ client, database }: OpenDatabase, plantsPerSecond: numb
     );
     using progress = createProgress();
     return await reindex({
-      client,
       database,
       store,
       plantsPerSecond,

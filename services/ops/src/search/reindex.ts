@@ -9,7 +9,7 @@ import {
 } from '@plant-store/contracts/plant-document';
 import { partialInsert } from '@plant-store/platform/mongo/mongo-failures';
 import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
-import type { Collection, CollectionInfo, Db, MongoClient } from 'mongodb';
+import type { Collection, CollectionInfo, Db } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';
 
 /** Small, so that a create waits no longer for one of these writes than for another commit. */
@@ -21,7 +21,6 @@ const PENDING_AT_ONCE = 10_000;
 const MAJORITY = { w: 'majority', journal: true, wtimeoutMS: 30_000 } as const;
 
 export type ReindexDeps = {
-  client: MongoClient;
   database: Db;
   store: ReindexStore;
   /** Plants copied a second, at most; never more than half of the time is spent copying. */
