@@ -230,7 +230,7 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
 
   test('ops quarantines a plant and deletes none', async () => {
     const plants = admin.db('plantstore').collection<{ _id: bigint }>('plants');
-    await plants.insertOne({ _id: 2n, name: 5, commit: new ObjectId(), pending: true } as never);
+    await plants.insertOne({ _id: 9_002n, name: 5, commit: new ObjectId(), pending: true } as never);
     await using running = await startServices();
     const olga = await signedIn({ url: running.opsUrl }, { name: 'olga', password: 'password-of-olga' });
     await waitFor(
@@ -243,18 +243,18 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
     const act = (control: string) =>
       olga.call(`/controls/${control}`, {
         method: 'POST',
-        body: new URLSearchParams({ plant: '2', reason: 'by its account' }),
+        body: new URLSearchParams({ plant: '9002', reason: 'by its account' }),
       });
     expect((await act('quarantine')).status).toBe(303);
-    expect(await plants.findOne({ _id: 2n })).toMatchObject({ pending: 'quarantined' });
+    expect(await plants.findOne({ _id: 9_002n })).toMatchObject({ pending: 'quarantined' });
     expect((await act('release')).status).toBe(303);
-    expect(await plants.findOne({ _id: 2n })).toMatchObject({ pending: true });
+    expect(await plants.findOne({ _id: 9_002n })).toMatchObject({ pending: true });
     await as('ops', async (db) => {
       const { findAndRemove, delete: remove, drop, upsert, expire } = changes('plants');
       const attempts = { findAndRemove, remove, drop, upsert, expire } as ReturnType<typeof changes>;
       expect(Object.values(await refusals(db, attempts))).toEqual(Array(5).fill(UNAUTHORIZED));
     });
-    await plants.deleteOne({ _id: 2n });
+    await plants.deleteOne({ _id: 9_002n });
   });
 
   test.each(services)('%s can neither change nor delete an audit block', async (service) => {
