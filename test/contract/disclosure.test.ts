@@ -87,6 +87,7 @@ describe('a defect', () => {
       creates: { waiting: () => 0, waitingMax: 1 },
     }),
     tracing: undefined,
+    admission: { isFull: () => false, refused: () => {} },
     closing: () => false,
   });
   let url: string;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiReport } from '@plant-store/contracts/process-report';
 import { createBatcher } from '@plant-store/platform/concurrency/batcher';
+import { watchOverload } from '@plant-store/platform/concurrency/overload';
 import { databaseOutage } from '@plant-store/platform/mongo/database-outage';
 import { createMongoClient, databaseName, hasPrimary } from '@plant-store/platform/mongo/mongo';
 import { poolMetrics } from '@plant-store/platform/mongo/pool-metrics';
@@ -15,7 +16,7 @@ import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { ApiConfig, ApiSecrets } from './config.ts';
 import { createPlant } from './domain/create-plant.ts';
-import { groupCommit, groupRead, WAITING_PLANTS_MAX } from './domain/group-commit.ts';
+import { COMMIT_PLANTS_MAX, groupCommit, groupRead, WAITING_PLANTS_MAX } from './domain/group-commit.ts';
 import { recentIds } from './domain/recent-ids.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
 import { buildApp } from './http/app.ts';
@@ -92,6 +93,8 @@ export async function startApi(
   });
   const reads = createBatcher(groupRead({ store, now }, events.defect));
   started.defer(() => commits.idle());
+  const overload = watchOverload({ waitedMs: commits.waitedMs, now, onChange: events.overloaded });
+  started.defer(() => overload.close());
 
   const { keys } = config.tokens;
   const jwks =
@@ -114,6 +117,14 @@ export async function startApi(
         recentIds: recentIds(RECENT_IDS),
       }),
       now,
+    },
+    // One full commit may wait for the one that is being written: more would only wait longer.
+    admission: {
+      isFull: () => overload.isOverloaded() && commits.waiting() >= COMMIT_PLANTS_MAX,
+      refused: () => {
+        overload.refused();
+        events.refusedForLoad();
+      },
     },
     events,
     tracing,

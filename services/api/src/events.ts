@@ -41,6 +41,10 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
     began: 'creation jobs cannot be published: the relay publishes them later',
     ended: 'creation jobs are published again',
   });
+  const overload = outageLog(logger, {
+    began: 'more creates come than can be stored: those beyond a full commit are refused',
+    ended: 'no create is refused for load any more',
+  });
   const keySet = outageLog(logger, {
     began: 'the key set cannot be fetched: the last one stays in use',
     ended: 'the key set is fetched again',
@@ -79,6 +83,13 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
       if (sample !== undefined)
         logger.warn({ commit, plants, ms, result, reason, ...sample }, 'commit was not acknowledged');
     },
+    /** Overload has begun or ended: one line for all creates that are refused meanwhile. */
+    overloaded(now: boolean): void {
+      metrics.overloaded.set(now ? 1 : 0);
+      if (now) overload.fails('they wait for longer than a full commit takes');
+      else overload.works();
+    },
+    refusedForLoad: () => metrics.notStored.inc(),
     publishing: {
       published(commits: number): void {
         metrics.publications.published.inc(commits);

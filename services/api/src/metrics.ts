@@ -1,6 +1,6 @@
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { readGauge } from '@plant-store/platform/process/metrics';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Statuses of requests for other paths and methods, which are not among the durations. */
 const PROBED = ['404', '405'];
@@ -61,6 +61,12 @@ export function apiMetrics(registry: Registry, creates: { waiting: () => number;
     succeeded: () => {
       succeeded++;
     },
+    notStored: requests.labels('503', String(errorCatalogue.notStored.error)),
+    overloaded: new Gauge({
+      name: 'plants_overloaded',
+      help: '1 while more creates come than are stored, and those beyond one full commit are refused with 5001.',
+      registers,
+    }),
     durations,
     durationOf(status: number) {
       const known = durationsOf.get(status) ?? durations.labels(String(status));

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 export type HttpConnection = {
-  /** One request at a time. Calls back with the status, or with undefined when the connection broke. */
-  post: (body: string, answered: (status: number | undefined) => void) => void;
+  /** One request at a time. Calls back with status and whole answer, or with undefined when the connection broke. */
+  post: (body: string, answered: (status: number | undefined, answer?: Buffer) => void) => void;
   close: () => void;
 };
 
@@ -24,13 +24,14 @@ export async function openConnection(url: URL, path: string, authorization: stri
     `POST ${path} HTTP/1.1\r\nhost: ${url.host}\r\nauthorization: ${authorization}\r\n` +
     'content-type: application/json\r\ncontent-length: ';
 
-  let waiting: ((status: number | undefined) => void) | undefined;
+  let waiting: ((status: number | undefined, answer?: Buffer) => void) | undefined;
   let received: Buffer | undefined;
   const settle = (status: number | undefined) => {
     const answered = waiting;
+    const answer = received;
     waiting = undefined;
     received = undefined;
-    answered?.(status);
+    answered?.(status, answer);
   };
   socket.on('data', (chunk) => {
     received = received === undefined ? chunk : Buffer.concat([received, chunk]);

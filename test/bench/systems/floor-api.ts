@@ -41,6 +41,7 @@ const app = await buildApp({
     }),
     now,
   },
+  admission: { isFull: () => false, refused: () => {} },
   events,
   tracing: undefined,
   closing: () => false,

@@ -7,6 +7,8 @@ export type Batcher<Item, Result> = {
   submit: (item: Item) => Promise<Result>;
   /** Submissions that wait for their batch to start. */
   waiting: () => number;
+  /** For how long the oldest of them has waited. */
+  waitedMs: () => number;
   /** Resolves when nothing waits and nothing is in flight. */
   idle: () => Promise<void>;
 };
@@ -160,6 +162,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return {
     submit,
     waiting: () => waiting.length,
+    waitedMs: () => (waiting[0] === undefined ? 0 : performance.now() - waiting[0].since),
     idle: () =>
       inFlight === 0 && waiting.length === 0
         ? Promise.resolve()

@@ -6,7 +6,7 @@ import type { PlantStore, StoredPlant } from './plant-store.ts';
 const DOCUMENT_BYTES = 320;
 
 /** Limits of one commit: mongod splits a larger insert into batches of about this size. */
-const COMMIT_PLANTS_MAX = 500;
+export const COMMIT_PLANTS_MAX = 500;
 const COMMIT_BYTES_MAX = 256 * 1024;
 
 /** Limits of the creates that wait for a commit: further ones are refused at once. */

@@ -2,6 +2,7 @@ import type { Tracing } from '@plant-store/platform/tracing/tracing';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { ApiConfig } from '../config.ts';
 import type { ApiEvents } from '../events.ts';
+import { type Admission, admittingServer } from './admission.ts';
 import { refuse } from './api-error.ts';
 import { type AccessTokenOptions, accessTokens } from './plugins/access-tokens.ts';
 import { errorAnswers, toRefusal } from './plugins/error-answers.ts';
@@ -29,6 +30,7 @@ export type AppDeps = {
   http: Pick<ApiConfig['http'], 'trustedProxies'>;
   accessTokens: AccessTokenOptions;
   createPlant: CreatePlantRoute;
+  admission: Admission;
   events: ApiEvents;
   /** Undefined: nothing is traced. */
   tracing: Tracing | undefined;
@@ -38,21 +40,23 @@ export type AppDeps = {
 /** The public listener. The plugins are registered in the order in which they handle a request. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const raw = rawAnswers(HEAD_MS_MAX, (answer) => deps.events.answered(answer, false));
+  const createServer = admittingServer({ admission: deps.admission, closing: deps.closing });
   const app = Fastify({
     logger: false,
     genReqId: requestId,
     rewriteUrl: (request) => originForm(request.url ?? '/'),
     trustProxy: deps.http.trustedProxies.length > 0 ? trustedProxies(deps.http.trustedProxies) : false,
     bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS_MAX,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
-    http: {
-      maxHeaderSize: HEAD_BYTES_MAX,
-      headersTimeout: HEAD_MS_MAX,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-      requireHostHeader: false,
-    },
+    serverFactory: (handle) =>
+      createServer(handle, {
+        maxHeaderSize: HEAD_BYTES_MAX,
+        headersTimeout: HEAD_MS_MAX,
+        requestTimeout: REQUEST_MS_MAX,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+        requireHostHeader: false,
+      }),
     clientErrorHandler: raw.onParserError,
     // Fastify runs no hooks for these errors, so the request id and the record are added here.
     frameworkErrors: (error, request, reply) => {
