@@ -13,6 +13,15 @@ vi.setConfig({ testTimeout: 60_000 });
 const servers = testEnvironment();
 const STREAMS_MAX = 100;
 
+/** Lets the clocks of the process go on by longer than a session lasts. */
+const elevenHoursAtSignal = `
+  let ahead = 0;
+  process.on('SIGUSR2', () => { ahead = 11 * 3600 * 1000; });
+  const [date, monotonic] = [Date.now, performance.now.bind(performance)];
+  Date.now = () => date() + ahead;
+  performance.now = () => monotonic() + ahead;
+`;
+
 let ops: RunningConsole;
 let vera: Visitor;
 beforeAll(async () => {
@@ -67,6 +76,22 @@ test('signing out ends the streams of that session, and no other', async () => {
   const before = other.messages.length;
   await messages(other, before + 2);
   expect(other.signedOut()).toBe(false);
+});
+
+test('the stream of a session that is over its age ends', async () => {
+  const aged = await startConsole({
+    ...servers,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(elevenHoursAtSignal)}`,
+  });
+  try {
+    await using stream = await openLive(aged, await signedIn(aged, viewer));
+    await messages(stream, 1);
+    process.kill(aged.pid, 'SIGUSR2');
+    await stream.ended;
+    expect(stream.signedOut()).toBe(true);
+  } finally {
+    await aged.close();
+  }
 });
 
 test('streams are bounded in number, and one that ends makes room', async () => {

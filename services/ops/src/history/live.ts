@@ -55,11 +55,12 @@ export const live: FastifyPluginAsync<{ monitor: Monitor; history: History }> = 
     let after = lastSeen(request);
     let revision: number | undefined;
     yield `retry: ${RETRY_MS}\n\n`;
-    while (!closing && performance.now() < endsAt) {
+    while (!closing) {
       if (!(await sessionLasts(request))) {
         yield 'event: signed-out\ndata: .\n\n';
         return;
       }
+      if (performance.now() >= endsAt) return;
       const observation = await monitor.current();
       const samples = history.samplesAfter(after);
       after = samples.at.at(-1) ?? after;
