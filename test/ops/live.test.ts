@@ -16,7 +16,7 @@ const STREAMS_MAX = 100;
 /** Lets the clocks of the process go on by longer than a session lasts. */
 const elevenHoursAtSignal = `
   let ahead = 0;
-  process.on('SIGUSR2', () => { ahead = 11 * 3600 * 1000; });
+  process.on('SIGWINCH', () => { ahead = 11 * 3600 * 1000; });
   const [date, monotonic] = [Date.now, performance.now.bind(performance)];
   Date.now = () => date() + ahead;
   performance.now = () => monotonic() + ahead;
@@ -86,7 +86,7 @@ test('the stream of a session that is over its age ends', async () => {
   try {
     await using stream = await openLive(aged, await signedIn(aged, viewer));
     await messages(stream, 1);
-    process.kill(aged.pid, 'SIGUSR2');
+    process.kill(aged.pid, 'SIGWINCH');
     await stream.ended;
     expect(stream.signedOut()).toBe(true);
   } finally {
