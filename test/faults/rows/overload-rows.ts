@@ -16,7 +16,7 @@ const overloadRow = (row: string, moment: string, gateway: boolean): Row => ({
   moment,
   // The system of the row itself stays nearly idle: its proxies would be measured, too.
   topology: { replicas: 1, workers: 1 },
-  load: { connections: 1, thinkMs: 500 },
+  load: { connections: 2, thinkMs: 100 },
   fault: async (run) => {
     const figures = await measureOverload({ gateway, isWhole: run.isWhole, times: [2, 3], say: run.say });
     run.note(summary(figures));
