@@ -32,13 +32,13 @@ export const mutants: readonly Mutant[] = [
     breaks: ['E1'],
     row: '32',
     file: 'services/api/src/compose.ts',
-    text: 'groupCommit({ store, newCommit, publish: publisher.publish, now }, events.defect)',
-    becomes: `groupCommit({ store, newCommit, now, publish: (commit, plants, trace) => {
+    text: 'publish: publisher.publish,',
+    becomes: `publish: (commit, plants, trace) => {
       publisher.publish(commit, plants, trace);
       const published = { commit: new ObjectId(commit) };
       const clear = () => mongo.db(database).collection('plants').updateMany(published, { $unset: { pending: '' } });
       setTimeout(() => void clear().catch(() => {}), 300);
-    } }, events.defect)`,
+    },`,
   },
   {
     name: 'completed jobs kept with constant ids',
