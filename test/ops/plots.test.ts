@@ -218,11 +218,11 @@ function startLoad(url: string, clients: number): Load {
 
 /** For the published screenshots: load that changes, a worker that is killed, and a pause. */
 async function someMinutes(load: Load): Promise<void> {
-  for (let step = 0; step < 30; step++) {
+  for (let step = 0; step < 18; step++) {
     load.clients(2 + Math.round(6 * Math.abs(Math.sin(step / 5))));
-    if (step === 8) await act('pause', { minutes: '5', reason: 'index rebuilt' });
-    if (step === 13) await act('resume', { reason: 'index is back' });
-    if (step === 20) {
+    if (step === 5) await act('pause', { minutes: '5', reason: 'index rebuilt' });
+    if (step === 8) await act('resume', { reason: 'index is back' });
+    if (step === 12) {
       worker.signal('SIGKILL');
       await worker.ended;
       worker = await startProgram('worker', { ...servers, INSTANCE: 'worker-1' });
