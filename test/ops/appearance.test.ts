@@ -14,9 +14,12 @@ vi.setConfig({ testTimeout: 120_000 });
 const servers = testEnvironment();
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Every page of the console's own; the raw queue is Bull Board's. */
+/** Bull Board's page and Swagger UI's, which are not the console's own. */
+const foreign = ['/queue', '/api'];
+
+/** Every page of the console's own. */
 const pages = [
-  ...NAVIGATION.map(({ href }) => href).filter((href) => href !== '/queue'),
+  ...NAVIGATION.map(({ href }) => href).filter((href) => !foreign.includes(href)),
   '/controls/pause',
   '/no-such-page',
 ];
