@@ -175,6 +175,55 @@ describe('a session', () => {
   });
 });
 
+describe('a session from before a restart', () => {
+  test('while Redis is away, is neither signed in nor signed out, and goes on when Redis is back', async () => {
+    const own: PrivateServer = await privateRedis();
+    let console_ = await startConsole({ ...environment, REDIS_URL: own.url });
+    try {
+      const { cookie } = await signedIn(console_, operator);
+      const there = new Redis(own.url);
+      await waitFor(async () => (await there.keys(`${queue.prefix}:ops-session:*`)).length === 1, {
+        withinMs: 5_000,
+        what: 'it is kept',
+      });
+      there.disconnect();
+      await own.kill();
+      process.kill(console_.pid, 'SIGKILL');
+      await console_.ended;
+      console_ = await startConsole({ ...environment, REDIS_URL: own.url });
+      const again = visit(console_);
+      again.cookie = cookie;
+      const answers = await Promise.all(Array.from({ length: 20 }, () => again.call('/status')));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+      for (const answer of answers) expect(answer.headers.getSetCookie()).toEqual([]);
+      expect((await again.see('/sign-in')).status).toBe(200);
+      expect(console_.output()).not.toContain('MaxListenersExceeded');
+
+      await own.start();
+      await waitFor(async () => (await again.call('/status')).status === 200, {
+        withinMs: 10_000,
+        what: 'the same cookie opens the console',
+      });
+    } finally {
+      await console_.close();
+      await own.close();
+    }
+  });
+
+  test('that was ended stays ended, also when Redis has it again', async () => {
+    const visitor = await signedIn(ops, viewer);
+    const kept = visitor.cookie;
+    await waitFor(async () => (await sessionKeys()).length > 0, { withinMs: 5_000, what: 'it is kept' });
+    const copies = await Promise.all(
+      (await sessionKeys()).map(async (key) => [key, (await redis.get(key)) as string] as const),
+    );
+    await visitor.see('/sign-out', { method: 'POST' });
+    // As after a failover to a replica that had not seen the removal.
+    for (const [key, value] of copies) await redis.set(key, value, 'PX', 60_000);
+    expect(await statusWith(kept)).toBe(401);
+  });
+});
+
 describe('guessing', () => {
   test('from many addresses slows everybody, and the right person still gets in', async () => {
     for (let round = 0; round < 5; round++) {
@@ -190,6 +239,26 @@ describe('guessing', () => {
     expect((await visit(ops).signIn(operator, from('203.0.113.1'))).status).toBe(303);
     expect(performance.now() - began).toBeGreaterThan(500);
     expect(performance.now() - began).toBeLessThan(4_000);
+  });
+});
+
+describe('a flood of tries', () => {
+  test('is bounded: only some are hashed at once, and one address has 60 a minute, whatever the names', async () => {
+    await restart();
+    const flood = (tries: number, address: string) =>
+      Promise.all(
+        Array.from({ length: tries }, (_, tried) =>
+          visit(ops).signIn({ name: `invented-${tried}`, password: 'a-guess' }, from(address)),
+        ),
+      );
+    const count = (answers: readonly Response[], status: number) =>
+      answers.filter((answer) => answer.status === status).length;
+    const atOnce = await flood(40, '198.51.100.1');
+    expect(count(atOnce, 401) + count(atOnce, 503)).toBe(40);
+    expect(count(atOnce, 503)).toBeGreaterThan(0);
+    const more = await flood(40, '198.51.100.1');
+    expect(count(more, 429)).toBe(20);
+    expect((await visit(ops).signIn(operator, from('203.0.113.1'))).status).toBe(303);
   });
 });
 

@@ -35,6 +35,11 @@ test.each([
   expect(faults[0]).not.toMatch(/twelve-chars|colon:inside|abcdefghi|xxxx/);
 });
 
+test('hashes of different costs are a fault, since the time of a refusal would tell which names exist', () => {
+  const { faults } = parseAccounts(`a:viewer:${HASH},b:operator:${HASH.replace('p=1', 'p=2')}`);
+  expect(faults).toEqual([expect.stringMatching(/^OPS_USERS: the hashes have different costs/)]);
+});
+
 test('every faulty entry is named', () => {
   expect(parseAccounts(`a:viewer:short,b:root:${HASH}`).faults).toHaveLength(2);
 });

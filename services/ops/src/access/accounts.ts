@@ -41,6 +41,11 @@ export function parseAccounts(list: string): { accounts: Account[]; faults: stri
     if (fault !== undefined) faults.push(`OPS_USERS entry ${index + 1}: ${fault}`);
     else accounts.push({ name, role: role as Role, password: password as PasswordHash, phc });
   }
+  // A refusal takes as long as a hash: different costs would tell which names exist.
+  if (new Set(accounts.map(({ password: { ln, r, p, key } }) => [ln, r, p, key.length].join())).size > 1)
+    faults.push(
+      `OPS_USERS: the hashes have different costs, which would tell names apart: make all anew; ${HOW}`,
+    );
   return { accounts, faults };
 }
 

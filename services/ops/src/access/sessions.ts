@@ -8,6 +8,8 @@ import type { OperatorSessions } from './session-store.ts';
 declare module 'fastify' {
   interface Session {
     user?: User;
+    /** Redis could not be asked whether this session exists. */
+    unknown?: true;
   }
 }
 
@@ -42,13 +44,21 @@ export const sessions = fastifyPlugin<{ tls: boolean; store: OperatorSessions }>
   },
 );
 
-/** Whether the session that began a long answer still exists: it ends by signing out, or by its age. */
+/**
+ * Whether the session that began a long answer still exists: it ends by signing out, or by its age, and not while it
+ * cannot be looked up.
+ */
 export function sessionLasts({ session, sessionStore }: FastifyRequest): Promise<boolean> {
   return new Promise((resolve) => {
     sessionStore.get(session.sessionId, (error, found) =>
-      resolve(error == null && found?.user !== undefined),
+      resolve(error == null && (found?.user !== undefined || found?.unknown === true)),
     );
   });
+}
+
+/** Whether it cannot be told who is signed in. */
+export function isSessionUnknown(request: FastifyRequest): boolean {
+  return (request.session as FastifyRequest['session'] | null)?.unknown === true;
 }
 
 /** Who is signed in; undefined for everyone else. */

@@ -6,8 +6,8 @@ const STEP_MS = 100;
 const DELAY_MS_MAX = 2_000;
 
 /**
- * Slows all attempts to sign in while many are refused, wherever they come from: a guesser with many addresses gets
- * few tries, and the right person still gets in, later.
+ * Delays all attempts to sign in while many are refused, wherever they come from. Since only so many attempts run at
+ * once, their delays bound the rate at which anybody can guess, with however many addresses.
  */
 export function slowDown(now: () => number = () => performance.now()) {
   let level = 0;
