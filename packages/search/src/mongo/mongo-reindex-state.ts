@@ -6,10 +6,10 @@ import type { ClientSession, Db } from 'mongodb';
 export const REINDEX = 'reindex';
 
 /**
- * The phases of a reindex, in their order. From `joining` on, workers write to both indexes: before the swap, the
- * reindex adds what they had written to the present index alone.
+ * The phases of a reindex, in their order. From `joining` to the swap, workers write to both indexes: before the swap,
+ * the reindex adds what they had written to the present index alone.
  */
-export type ReindexPhase = 'begun' | 'copying' | 'joining' | 'swapping';
+export type ReindexPhase = 'begun' | 'copying' | 'joining' | 'swapping' | 'swapped';
 
 const NEAR_THE_SWAP: readonly ReindexPhase[] = ['joining', 'swapping'];
 

@@ -66,10 +66,19 @@ export async function reindex(deps: ReindexDeps): Promise<{ plants: number; skip
     await store.write(state, MAJORITY);
   }
   // After a crash, a worker may have made the collection anew by a late write. It is renamed only if it is the built one.
-  const isBuilt = state.next === (await collectionUuid(database, PLANT_SEARCH_NEXT));
-  if (isBuilt) await next.rename(PLANT_SEARCH, { dropTarget: true });
-  await store.finish();
+  if (state.next === (await collectionUuid(database, PLANT_SEARCH_NEXT))) {
+    await next.rename(PLANT_SEARCH, { dropTarget: true });
+  }
+  if (state.next !== (await collectionUuid(database, PLANT_SEARCH))) {
+    await store.finish();
+    throw new Error('the new index was dropped before the swap: start the reindex again, it begins anew');
+  }
+  // From now on workers write to one index, so none of them makes the collection anew after it is dropped. The lease is
+  // still held: the drop cannot meet the collection of the next reindex.
+  state.phase = 'swapped';
+  await store.write(state, MAJORITY);
   await next.drop();
+  await store.finish();
   return { plants: state.copied, skipped: state.skipped };
 }
 
