@@ -147,6 +147,33 @@ test('what takes longer than it may says so, and the next page goes on where it 
   }
 });
 
+test('what was found by one condition is answered when the time ends before a better one has been read', async () => {
+  // Both words are common, and the plant with both is the newest: the first read finds it, and counts the other word as rarer.
+  const common = [...Array(2_400).keys()].map((place) =>
+    plantOf(20_000 + place, place === 2_399 ? 'hazel maple' : place < 1_300 ? 'hazel' : 'maple', {
+      by: { sub: 'client-3' },
+    }),
+  );
+  await add(...common);
+  const timingOutAt = (failing: number): typeof index => {
+    let reads = 0;
+    return {
+      ...index,
+      read: async (...args) => {
+        if (++reads === failing) throw new SearchTimeout();
+        return index.read(...args);
+      },
+    };
+  };
+  const question = { text: 'hazel maple' };
+  const first = await searchPlants({ index: timingOutAt(2), audited }, question);
+  expect(first).toMatchObject({ plants: [{ id: 22_399n }], next: expect.any(String), timedOut: true });
+  const second = await searchPlants(indexes, question, { after: first.next as string });
+  expect(second).toEqual({ plants: [], timedOut: false });
+  const other = await searchPlants({ index: timingOutAt(3), audited }, question);
+  expect(other).toMatchObject({ plants: [{ id: 22_399n }], next: expect.any(String), timedOut: true });
+});
+
 test('the beginning of a word in a time is found without reading what is newer or older', async () => {
   const cedars = [...Array(2_000).keys()].map((place) =>
     plantOf(10_000 + place, place % 2 === 0 ? 'cedar' : 'cedars', { by: { sub: 'client-3' } }),

@@ -61,6 +61,8 @@ export async function searchTerms(
   const entriesMin = conditions.length === 1 ? plantsMax + 2 : READ_ENTRIES_MIN;
   let entriesMax = entriesMin;
   const next = () => (seen === undefined ? {} : { next: placeOf(chosen, seen) });
+  /** What the first condition had answered, until the stretch of a better one has been read once. */
+  let earlier: Omit<Answer<TermPlace>, 'timedOut'> | undefined;
   try {
     let isGuess = false;
     if (start === undefined) {
@@ -80,15 +82,16 @@ export async function searchTerms(
         if (isShown) plants.push(foundPlant(entry));
         seen = met;
       }
+      earlier = undefined;
       if (entries.length < entriesMax) return { plants, timedOut: false };
       if (isGuess) {
         // All conditions are common, and those of the first plants rarely come together: counting further pays now.
         const better = await rarest(index, question, conditions, MANY_COUNTED_MAX, msLeft);
         isGuess = false;
         if (better.chosen !== chosen) {
+          earlier = { plants: plants.splice(0), ...next() };
           chosen = better.chosen;
           stretch = stretchOf(conditions[chosen] as Condition, question);
-          plants.length = 0;
           seen = undefined;
           continue;
         }
@@ -100,7 +103,7 @@ export async function searchTerms(
   } catch (error) {
     if (!(error instanceof SearchTimeout)) throw error;
   }
-  return { plants, ...next(), timedOut: true };
+  return { ...(earlier ?? { plants, ...next() }), timedOut: true };
 }
 
 /** The condition with the fewest entries; a guess when each has more than are counted. */
