@@ -139,3 +139,18 @@ test('--fix has running workers index and audit what is missing, once; what it c
     out: expect.stringContaining('reindex mends'),
   });
 });
+
+test('--fix repairs by pages while it compares, and is one entry of the audit log', async () => {
+  await storeCommit(plants, 1_500);
+  await plants.updateMany({}, { $unset: { pending: true } });
+  const { code, out } = await ops('reconcile', '--fix', '--json');
+  // The first page of 1,000 is pending again when the audit log is compared.
+  expect({ code, ...JSON.parse(out) }).toMatchObject({
+    code: 0,
+    differences: { 'not indexed': 1_500, 'not audited': 500 },
+    repaired: 1_500,
+  });
+  expect(await plants.countDocuments({ pending: true })).toBe(1_500);
+  const entries = (await blocks.find().toArray()).flatMap((block) => block['entries']);
+  expect(entries).toMatchObject([{ action: 'reconciled', outcome: 'done', affected: 1_500 }]);
+});
