@@ -32,7 +32,7 @@ export const accounts: Readonly<Record<string, Privileges>> = {
   },
   // It checks whether an index is missing and whether the disk fills up (dbStats, for the whole database), and writes
   // operators' actions to the audit log. It updates plants to quarantine and release them; MongoDB grants no right to a
-  // single field, and a change of anything else in a plant shows in `audit verify`.
+  // single field. A changed name or tag shows in `audit verify`; of the other fields, the audit log says what they were.
   'plantstore-ops': {
     [PLANTS]: ['find', 'update', 'listIndexes'],
     [PLANT_SEARCH]: ['find', 'listIndexes'],

@@ -31,7 +31,10 @@ export type PublishedCommit = PendingCommit & {
 export type CreationJobData = {
   version: typeof VERSION;
   commits: readonly PendingCommit[];
-  /** W3C trace context of the first request of these commits that carried one. */
+  /**
+   * W3C trace context: that of the publication, where tracing is on; otherwise that of the first request of these commits
+   * that carried one.
+   */
   traceparent?: string;
 };
 
