@@ -42,6 +42,35 @@ export async function startReindex(ground: Ground): Promise<{ child: OwnProcess;
   return { child, copiedBefore };
 }
 
+/**
+ * Does the work while a command runs, which is started again each time it has ended.
+ * @throws Error when the command fails: then the work was not done beside it
+ */
+export async function besideCommand<T>(
+  ground: Ground,
+  args: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  let child: OwnProcess | undefined;
+  let isDone = false;
+  const failing = (async (): Promise<never> => {
+    let exitCode: number | null = 0;
+    while (exitCode === 0 && !isDone) {
+      child = startCommand(ground, args);
+      child.stdout.resume();
+      exitCode = await child.gone;
+    }
+    throw new Error(`${args.join(' ')} ended with ${exitCode}`);
+  })();
+  try {
+    return await Promise.race([work(), failing]);
+  } finally {
+    isDone = true;
+    child?.kill('SIGTERM');
+    await child?.gone;
+  }
+}
+
 /** Plants that a reindex has copied so far, as it stored its progress. */
 export async function copied({ database }: Ground): Promise<number> {
   const states = database.collection<{ _id: string; copied?: number }>('ops_state');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Ground, prepareGround } from '../systems/ground.ts';
+import { besideCommand } from './beside.ts';
 import type { CommandFigure } from './commands.ts';
 import { ledgerTables } from './ledger-table.ts';
 import { measureLedger } from './measure-ledger.ts';
@@ -45,6 +46,11 @@ test('a store is filled, and every search and command on it is measured', { time
   }
   expect(results.verify.answer).toContain('verified: 2,000 entries');
   expect(ledgerTables([results])).toContain('### 2,000 plants');
+});
+
+test('creates beside a command that fails are not measured', async () => {
+  const unending = () => new Promise<never>(() => {});
+  await expect(besideCommand(ground, ['no-command'], unending)).rejects.toThrow('no-command ended with 2');
 });
 
 const positive = (figure: number) => figure > 0;

@@ -9,8 +9,15 @@ import type { Bench } from '../measure/measure.ts';
 import { percentile } from '../measure/statistics.ts';
 import { ourBooks } from '../systems/books.ts';
 import { startSystem, systems } from '../systems/systems.ts';
-import { type CreateFigure, type Creates, copied, offerCreates, startReindex } from './beside.ts';
-import { type CommandFigure, runCommand, startCommand } from './commands.ts';
+import {
+  besideCommand,
+  type CreateFigure,
+  type Creates,
+  copied,
+  offerCreates,
+  startReindex,
+} from './beside.ts';
+import { type CommandFigure, runCommand } from './commands.ts';
 import { fill } from './fill.ts';
 import { questions } from './questions.ts';
 import { measureSearches, type SearchFigure } from './searches.ts';
@@ -124,28 +131,20 @@ async function measureBeside(
   const reindexing = await besides(extent, offer, async () => {
     const { child, copiedBefore } = await startReindex(ground);
     state.resumedAt = copiedBefore;
-    return async () => {
-      child.kill('SIGKILL');
-      await child.gone;
-      state.killedAt = await copied(ground);
-    };
+    const figure = await offer();
+    child.kill('SIGKILL');
+    if ((await child.gone) === 0) say('a reindex ended within the stretch');
+    state.killedAt = await copied(ground);
+    return figure;
   });
   say(`creates beside reindex are measured; it was killed after ${state.killedAt} plants`);
   const reindex = told(say, 'reindex', await runCommand(ground, ['reindex', '--rate', '1000000']));
 
-  const besideCommand = (...args: string[]) =>
-    besides(extent, offer, async () => {
-      const child = startCommand(ground, args);
-      child.stdout.resume();
-      return async () => {
-        child.kill('SIGTERM');
-        await child.gone;
-      };
-    });
+  const command = (...args: string[]) => besides(extent, offer, () => besideCommand(ground, args, offer));
   const creates = {
     reindex: reindexing,
-    verify: await besideCommand('audit', 'verify', '--key', publicKeyFile(folder)),
-    reconcile: await besideCommand('reconcile'),
+    verify: await command('audit', 'verify', '--key', publicKeyFile(folder)),
+    reconcile: await command('reconcile'),
   };
   return { rate: RATE, searches, reindex: { ...reindex, ...state }, creates };
 }
@@ -158,14 +157,12 @@ function publicKeyFile(folder: string): string {
 async function besides(
   { stretches }: LedgerExtent,
   offer: () => Promise<CreateFigure>,
-  start: () => Promise<() => Promise<void>>,
+  offerBeside: () => Promise<CreateFigure>,
 ): Promise<Beside> {
   const figures: Beside = { usual: [], beside: [] };
   for (let stretch = 0; stretch < stretches; stretch++) {
     figures.usual.push(await offer());
-    const stop = await start();
-    figures.beside.push(await offer());
-    await stop();
+    figures.beside.push(await offerBeside());
   }
   return figures;
 }
