@@ -14,8 +14,8 @@ type Failure = { failedAt: string; retryAt: number; pass: number };
 /**
  * Retries every failed creation job, also one without pending plants: it then completes, and nothing else would remove
  * it. The first retry is soon; then the pauses double, up to ten minutes for a job that fails by itself, so that a plant
- * that can never be processed costs little. Redis stores the number of attempts, so a restart does not reset it; the pauses are measured by this
- * process' clock.
+ * that can never be processed costs little. Redis stores the number of attempts, so a restart does not reset it; the
+ * pauses are measured by this process' clock.
  */
 export function createRetries(
   queue: CreationQueue,
