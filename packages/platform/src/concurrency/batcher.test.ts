@@ -128,7 +128,7 @@ test('a batch that throws, or answers too few, fails its own items alone', async
   await batcher.idle();
 });
 
-test('batches start at least the interval apart, and an item alone is not delayed', async () => {
+test('batches that items share start at least the interval apart, and a client alone is not delayed', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const { batcher, inProcess } = manual({ intervalMs: 10 });
@@ -137,15 +137,21 @@ test('batches start at least the interval apart, and an item alone is not delaye
   inProcess[0]?.end();
   await first;
 
+  const again = batcher.submit('a');
+  expect(inProcess.map(({ batch }) => batch)).toEqual([['a'], ['a']]);
   const others = [batcher.submit('b'), batcher.submit('c')];
-  await vi.advanceTimersByTimeAsync(9);
-  expect(inProcess).toHaveLength(1);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(inProcess[1]?.batch).toEqual(['b', 'c']);
   inProcess[1]?.end();
+  await again;
+  await vi.advanceTimersByTimeAsync(9);
+  expect(inProcess).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(inProcess[2]?.batch).toEqual(['b', 'c']);
+  inProcess[2]?.end();
   await Promise.all(others);
 
-  await vi.advanceTimersByTimeAsync(10);
+  // After a batch that was shared, another item is likely to come: it is waited for.
   void batcher.submit('d');
-  expect(inProcess[2]?.batch).toEqual(['d']);
+  expect(inProcess).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(inProcess[3]?.batch).toEqual(['d']);
 });

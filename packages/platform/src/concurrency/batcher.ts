@@ -33,7 +33,10 @@ export type BatcherOptions<Item, Result> = {
   slowAfterMs: number;
   /** Batches in flight at once, the slow ones among them. */
   batchesMax: number;
-  /** Shortest time between the starts of two batches, in milliseconds, so that more items share one; 0 by default. */
+  /**
+   * Shortest time between the starts of two batches, in milliseconds, so that more items share one; 0 by default. An
+   * item that waits alone after a batch of one item is not delayed: there is nothing to share.
+   */
   intervalMs?: number;
 };
 
@@ -52,6 +55,8 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   let expiry: NodeJS.Timeout | undefined;
   const { intervalMs = 0 } = options;
   let earliestStart = 0;
+  /** Items of the batch that started last. */
+  let lastItems = 0;
   let startIsDue = false;
   const onIdle: (() => void)[] = [];
 
@@ -75,14 +80,16 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     }
     if (intervalMs > 0) {
       const now = performance.now();
-      if (now < earliestStart) {
+      if (now < earliestStart && (waiting.length > 1 || lastItems > 1)) {
         if (!startIsDue) setTimeout(startWhenDue, earliestStart - now);
         startIsDue = true;
         return;
       }
       earliestStart = now + intervalMs;
     }
-    void processBatch(takeBatch());
+    const batch = takeBatch();
+    lastItems = batch.length;
+    void processBatch(batch);
   }
 
   function startWhenDue(): void {

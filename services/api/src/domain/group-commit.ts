@@ -22,7 +22,7 @@ const COMMITS_MAX = 4;
 const READ_WAIT_MS_MAX = 2_000;
 const READ_MS_MAX = 1_000;
 const READ_IDS_MAX = 2_000;
-/** A read costs the API as much CPU as storing ten plants, so reads of many repeated ids are shared. */
+/** A read costs the API as much CPU as storing ten plants, so reads of many repeated ids are shared; one client alone waits for none. */
 const READ_INTERVAL_MS = 10;
 
 const limits = {
