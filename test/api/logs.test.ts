@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ready } from '../harness/api/api.ts';
-import { freshId, postPlant } from '../harness/api/post-plant.ts';
+import { freshId, plantJson, postPlant } from '../harness/api/post-plant.ts';
 import { TEST_SECRET, token } from '../harness/api/tokens.ts';
 import { type MongoProxy, mongoProxy } from '../harness/network/mongo-proxy.ts';
-import { exchange } from '../harness/network/raw-http.ts';
+import { exchange, rawConnection } from '../harness/network/raw-http.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -80,6 +80,27 @@ test.each<[string, RequestParts, number]>([
     request = (await exchange(url, render(parts))).headers.get('x-request-id');
   });
   expect(lines).toMatchObject([{ level: 30, request, status, error: 1007 }]);
+});
+
+test('a request whose client hung up before its answer leaves one line and is counted', async () => {
+  const request = `request-${freshId()}`;
+  const counted = await api.metric('http_requests_total', 'status="499"');
+  const lines = await linesOf(async () => {
+    const connection = await rawConnection(url);
+    const half = render({ headers: { 'X-Request-Id': request, 'Content-Length': '100' } });
+    // Both arrive in one piece, so the answer to the first tells that the second one's head was read.
+    connection.send(Buffer.concat([render({ body: plantJson({ id: freshId(), name: 'a' }) }), half]));
+    await connection.answer();
+    connection.reset();
+    await waitFor(() => api.log.some((line) => line.request === request), {
+      withinMs: 5_000,
+      what: 'its line',
+    });
+  });
+  expect(lines).toMatchObject([
+    { level: 30, msg: 'the client hung up before its answer', status: 499, request },
+  ]);
+  expect(await api.metric('http_requests_total', 'status="499"')).toBe(counted + 1);
 });
 
 test('a slow create leaves one line, although it succeeded', async () => {

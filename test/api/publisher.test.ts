@@ -94,17 +94,21 @@ test.each([
   },
 );
 
-test('a job carries the trace of the first request of its commits that has one, and of no other job', async () => {
-  const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
-  const [first, second, third, later] = commitIds(4) as [string, string, string, string];
-  publisher.publish(first, 1, undefined);
-  publisher.publish(second, 1, trace('2'));
-  publisher.publish(third, 1, trace('3'));
-  await untilPublished(3);
-  publisher.publish(later, 1, undefined);
-  await untilPublished(4);
+test('a job carries the trace of the first recorded request of its commits, else of the first, and of no other job', async () => {
+  const trace = (digit: string, flags: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-${flags}`;
+  const groups = [
+    [undefined, trace('2', '00'), trace('3', '01'), trace('4', '01')],
+    [trace('5', '00'), trace('6', '00')],
+    [undefined],
+  ];
+  let published = 0;
+  for (const group of groups) {
+    for (const traceparent of group) publisher.publish(commitIds(1)[0] as string, 1, traceparent);
+    published += group.length;
+    await untilPublished(published);
+  }
   const traces = (await queue.getWaiting()).map(({ id = '', data }) => readCreationJob(id, data).traceparent);
-  expect(traces).toEqual([trace('2'), undefined]);
+  expect(traces).toEqual([trace('3', '01'), trace('5', '00'), undefined]);
 });
 
 test('what was collected is published when the publisher is closed', async () => {

@@ -83,7 +83,7 @@ describe('a defect', () => {
     events: apiEvents({
       logger,
       registry: createRegistry('api'),
-      database: { fails: () => {}, works: () => {} },
+      database: { fails: () => {}, works: () => {}, failing: () => false },
       creates: { waiting: () => 0, waitingMax: 1 },
     }),
     tracing: undefined,

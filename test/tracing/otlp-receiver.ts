@@ -17,6 +17,8 @@ export type ReceivedSpan = {
   links: string[];
   attributes: Record<string, string | number>;
   failed: boolean;
+  /** Why it failed; empty where it did not. */
+  reason: string;
 };
 
 export type OtlpReceiver = AsyncDisposable & { endpoint: string; spans: () => readonly ReceivedSpan[] };
@@ -33,7 +35,7 @@ type Decoded = {
         name: string;
         attributes?: KeyValue[];
         links?: { traceId: Buffer; spanId: Buffer }[];
-        status?: { code?: number };
+        status?: { code?: number; message?: string };
       }[];
     }[];
   }[];
@@ -82,6 +84,7 @@ function read(body: Buffer): ReceivedSpan[] {
         links: links.map((link) => `${hex(link.traceId)}-${hex(link.spanId)}`),
         attributes: attributesOf(attributes),
         failed: status?.code === STATUS_ERROR,
+        reason: status?.message ?? '',
       })),
     );
   });

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openTelemetry } from '../../packages/platform/src/tracing/open-telemetry.ts';
+import { render } from '../api/corpus/case.ts';
 import { ready } from '../harness/api/api.ts';
-import { freshId, postPlant } from '../harness/api/post-plant.ts';
+import { freshId, plantJson, postPlant } from '../harness/api/post-plant.ts';
+import { capturedLog } from '../harness/captured-log.ts';
+import { rawConnection } from '../harness/network/raw-http.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -125,6 +129,33 @@ test('a client that does not record its trace has none of ours recorded, and a t
   );
   expect(own.parent).toBeUndefined();
   expect(receiver.spans().filter(({ trace }) => trace === unrecorded.trace)).toEqual([]);
+});
+
+test('a request whose client hung up is a failed step', async () => {
+  const step = clientStep();
+  const connection = await rawConnection(api.url);
+  const body = plantJson({ id: freshId(), name: 'fern' });
+  const half = render({ headers: { ...step.headers, 'Content-Length': '100' }, body });
+  // Both arrive in one piece, so the answer to the first tells that the second one's head was read.
+  connection.send(Buffer.concat([render({ body }), half]));
+  await connection.answer();
+  connection.reset();
+  expect(await spanAfter('POST /plants', step)).toMatchObject({
+    failed: true,
+    reason: 'the client hung up before its answer',
+  });
+});
+
+test('of an error a span has the name alone: its message may quote plants and addresses', async () => {
+  const { logger } = capturedLog();
+  const options = { endpoint: receiver.endpoint, ratio: 1, service: 'test', instance: 'i' };
+  await using tracing = openTelemetry(options, logger);
+  tracing
+    .start('failing', { kind: 'internal', parent: undefined })
+    .end(new TypeError('plant 7 at 127.0.0.1'));
+  const failed = () => receiver.spans().find(({ name }) => name === 'failing');
+  const span = await waitFor(failed, { withinMs: 15_000, what: 'the span has arrived' });
+  expect(span).toMatchObject({ failed: true, reason: 'TypeError' });
 });
 
 test('requests for other paths begin no trace, and no span holds a token, a name or an address', async () => {

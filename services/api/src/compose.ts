@@ -10,7 +10,7 @@ import type { Logger } from '@plant-store/platform/process/logger';
 import { createRegistry, serverMetrics } from '@plant-store/platform/process/metrics';
 import { VERSION } from '@plant-store/platform/process/version';
 import { publishHeartbeats } from '@plant-store/platform/redis/heartbeats';
-import { createRedis, producerConnection } from '@plant-store/platform/redis/redis';
+import { createRedis, producerConnection, redisAnswers } from '@plant-store/platform/redis/redis';
 import { startTracing } from '@plant-store/platform/tracing/start-tracing';
 import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
@@ -73,7 +73,7 @@ export async function startApi(
   const creates = { waiting: () => commits.waiting(), waitingMax: WAITING_PLANTS_MAX };
   const events: ApiEvents = apiEvents({ logger, registry, database: outage, creates });
   poolMetrics(registry, mongo);
-  serverMetrics(registry, { mongodb: outage.primarySeen, redis: () => redis.status === 'ready' });
+  serverMetrics(registry, { mongodb: outage.primarySeen, redis: () => redisAnswers(redis) });
   redis.on('ready', events.redisReady);
   started.use(reportToConsole());
 
@@ -121,9 +121,9 @@ export async function startApi(
     // One full commit may wait for the one that is being written: more would only wait longer.
     admission: {
       isFull: () => overload.isOverloaded() && commits.waiting() >= COMMIT_PLANTS_MAX,
-      refused: () => {
+      refused: (request) => {
         overload.refused();
-        events.refusedForLoad();
+        events.refusedForLoad(request);
       },
     },
     events,

@@ -1,15 +1,20 @@
+import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import type { ApiReport } from '@plant-store/contracts/process-report';
 import { readDistribution } from '@plant-store/platform/process/distribution';
 import type { Logger } from '@plant-store/platform/process/logger';
 import { type OutageLog, outageLog } from '@plant-store/platform/process/outage-log';
 import { reasonOf } from '@plant-store/platform/process/reason';
 import { sampledLines } from '@plant-store/platform/process/sampled-lines';
+import { isConnectionLost } from '@plant-store/platform/redis/redis';
 import type { Registry } from 'prom-client';
 import type { InsertReport } from './domain/plant-store.ts';
 import { apiMetrics } from './metrics.ts';
 
 /** A request that took longer is logged, also when it succeeded. */
 const SLOW_MS = 1_000;
+
+/** Counts requests whose client hung up before the answer, as in the gateway's log; no client receives it. */
+const HUNG_UP = 499;
 
 export type AnsweredRequest = {
   request: string;
@@ -20,6 +25,9 @@ export type AnsweredRequest = {
   error: number;
   ms: number;
 };
+
+/** A request whose client closed the connection before its answer. */
+export type HungUpRequest = Pick<AnsweredRequest, 'request' | 'method' | 'path' | 'ms'>;
 
 export type Insert = { commit: string; plants: number; ms: number; report: InsertReport };
 
@@ -65,6 +73,13 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
       } else if (status >= 400) logger.info(answer, 'request refused');
       else if (ms > SLOW_MS) logger.warn(answer, 'request was slow');
     },
+    /** What the request did is not undone: a create may be stored, and its client finds out when it asks again. */
+    hungUp(request: HungUpRequest): void {
+      metrics.requests.labels(String(HUNG_UP), '0').inc();
+      const sample = lines.take(HUNG_UP);
+      if (sample !== undefined)
+        logger.info({ ...request, status: HUNG_UP, ...sample }, 'the client hung up before its answer');
+    },
     inserted({ commit, plants, ms, report }: Insert): void {
       const result = insertResult(report);
       metrics.commits[result].inc();
@@ -75,21 +90,34 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
         return;
       }
 
-      const { reason } = report;
-      database.fails(reason);
+      const { reason, databaseAway = true } = report;
+      if (databaseAway) database.fails(reason);
       // Each unknown outcome is a line: what is stored of that commit is found by its id. Of a commit that was not
       // sent nothing is stored.
       const sample = result === 'unknown' ? {} : lines.take(result);
       if (sample !== undefined)
         logger.warn({ commit, plants, ms, result, reason, ...sample }, 'commit was not acknowledged');
     },
-    /** Overload has begun or ended: one line for all creates that are refused meanwhile. */
+    /**
+     * Overload has begun or ended: one line for all creates that are refused meanwhile. None while the database does not
+     * answer, since that is why they wait, and has its own line.
+     */
     overloaded(now: boolean): void {
       metrics.overloaded.set(now ? 1 : 0);
-      if (now) overload.fails('they wait for longer than a full commit takes');
-      else overload.works();
+      if (!now) overload.works();
+      else if (!database.failing()) overload.fails('they wait for longer than a full commit takes');
     },
-    refusedForLoad: () => metrics.notStored.inc(),
+    /** A create was refused before anything was done for it. Some of them show in the log. */
+    refusedForLoad(request: string): void {
+      metrics.notStored.inc();
+      const { status, error } = errorCatalogue.notStored;
+      const sample = lines.take(error);
+      if (sample !== undefined)
+        logger.warn(
+          { request, method: 'POST', path: '/plants', status, error, ms: 0, ...sample },
+          'request failed',
+        );
+    },
     publishing: {
       published(commits: number): void {
         metrics.publications.published.inc(commits);
@@ -97,7 +125,8 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
       },
       leftToRelay(commits: number, reason: unknown): void {
         metrics.publications.left_to_relay.inc(commits);
-        publishing.fails(reason);
+        // A lost connection is logged where it is lost.
+        if (!isConnectionLost(reason)) publishing.fails(reason);
       },
       queueError(error: unknown): void {
         metrics.queueErrors.inc();

@@ -12,7 +12,7 @@ export function apiMetrics(registry: Registry, creates: { waiting: () => number;
   let succeeded = 0;
   const requests = new Counter({
     name: 'http_requests_total',
-    help: 'Answered requests by HTTP status and number of the error (0: none).',
+    help: 'Requests by HTTP status of their answer and number of the error (0: none); 499 where the client hung up before the answer.',
     labelNames: ['status', 'error'] as const,
     registers,
     collect() {

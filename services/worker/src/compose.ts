@@ -15,6 +15,7 @@ import { createRegistry, serverMetrics } from '@plant-store/platform/process/met
 import {
   createRedis,
   producerConnection,
+  redisAnswers,
   redisMisconfigurations,
   workerConnection,
 } from '@plant-store/platform/redis/redis';
@@ -78,7 +79,7 @@ export async function startWorker(
   const redis = createRedis(secrets.redisUrl, producerConnection, logger);
   started.defer(() => redis.disconnect());
   poolMetrics(registry, mongo);
-  serverMetrics(registry, { mongodb: outage.primarySeen, redis: () => redis.status === 'ready' });
+  serverMetrics(registry, { mongodb: outage.primarySeen, redis: () => redisAnswers(redis) });
   redis.on('ready', async () => events.redisSettingsRead(await redisMisconfigurations(redis)));
   const { queuePrefix, concurrency } = config.jobs;
   const heartbeat = started.use(

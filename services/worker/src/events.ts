@@ -182,8 +182,10 @@ export function workerEvents({ logger, registry, database }: WorkerEventsDeps) {
       metrics.anchorFaults.inc();
       logger.error({ chain, height }, 'an anchored audit block is gone or changed: run "ops audit verify"');
     },
+    /** Anchoring does not use Redis: whatever is not the database's is the output's. */
     anchorFailed(error: unknown): void {
-      failedAt(anchoring, error);
+      if (isDatabaseAway(error)) database.fails(error);
+      else anchoring.fails(error);
     },
     anchoringWorks(): void {
       anchoring.works();

@@ -47,6 +47,7 @@ export function databaseOutage(
   return {
     fails,
     works,
+    failing: outage.failing,
     primarySeen: primary.seen,
     [Symbol.dispose]() {
       clearTimeout(check);

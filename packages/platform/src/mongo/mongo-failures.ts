@@ -12,6 +12,8 @@ const SERVER_STATES: ReadonlySet<unknown> = new Set([
   10_058, 10_107, 11_600, 11_602, 13_435, 13_436, 14_031,
 ]);
 
+export const isServerState = (code: unknown): boolean => SERVER_STATES.has(code);
+
 /**
  * Whether an operation failed because of the database's state, not because of what was sent: then a retry can succeed.
  * The outcome of a write is unknown in that case.

@@ -1,7 +1,7 @@
 import type { Logger } from './logger.ts';
 import { reasonOf } from './reason.ts';
 
-export type OutageLog = { fails: (reason: unknown) => void; works: () => void };
+export type OutageLog = { fails: (reason: unknown) => void; works: () => void; failing: () => boolean };
 
 /** One line when something begins to fail and one when it works again, however often it fails in between. */
 export function outageLog(logger: Logger, lines: { began: string; ended: string }): OutageLog {
@@ -17,5 +17,6 @@ export function outageLog(logger: Logger, lines: { began: string; ended: string 
       logger.info({ outageMs: Math.round(performance.now() - since) }, lines.ended);
       since = undefined;
     },
+    failing: () => since !== undefined,
   };
 }

@@ -1,9 +1,11 @@
 import { Redis, type RedisOptions } from 'ioredis';
+import { within } from '../concurrency/within.ts';
 import { ConfigurationError } from '../configuration/configuration.ts';
 import type { Logger } from '../process/logger.ts';
 import { outageLog } from '../process/outage-log.ts';
 
 const RECONNECT_MS_MAX = 1_000;
+const ANSWER_MS_MAX = 1_000;
 const retryStrategy = (attempt: number) => Math.min(attempt * 50, RECONNECT_MS_MAX);
 
 /**
@@ -16,12 +18,25 @@ export function refusalOf(error: Error): 'full' | 'read-only' | undefined {
   return undefined;
 }
 
+/** The system calls of a connection; those of a file have others, `read` apart. */
+const CONNECTION_CALLS: ReadonlySet<unknown> = new Set(['connect', 'read', 'getaddrinfo']);
+
 /** Whether a command failed because its connection was lost or refused, which the connection itself logs. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
-    'syscall' in error || /Connection is closed|enableOfflineQueue|redis is unreachable/.test(error.message)
+    ('syscall' in error && CONNECTION_CALLS.has(error.syscall)) ||
+    /Connection is closed|enableOfflineQueue|redis is unreachable/.test(error.message)
   );
+}
+
+/** Whether Redis answers within a second. A connection may stay open to a Redis that hangs, so its state does not tell. */
+export function redisAnswers(redis: Redis): Promise<boolean> {
+  const answer = redis.ping().then(
+    () => true,
+    () => false,
+  );
+  return within(ANSWER_MS_MAX, answer, false);
 }
 
 /** After a failover an old primary refuses writes: drop the connection and ask again. */

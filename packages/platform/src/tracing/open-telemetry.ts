@@ -27,7 +27,10 @@ import type { Tracing } from './tracing.ts';
 const EXPORT_MS_MAX = 2_000;
 const EXPORT_INTERVAL_MS = 1_000;
 const CLOSE_MS_MAX = 2_500;
-/** A commit links the requests of all its plants. */
+/**
+ * A commit links the requests of all its plants, 500 at most. A batch of more jobs (WORKER_CONCURRENCY above this) links
+ * the first ones; every job links its batch.
+ */
 const LINKS_MAX = 512;
 /** Spans that wait to be sent; further ones are dropped. */
 const WAITING_MAX = 8_192;
@@ -88,7 +91,7 @@ export function openTelemetry(
         set: (more) => void span.setAttributes(more),
         end(error) {
           open.delete(traceparent);
-          if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+          if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failureOf(error) });
           span.end();
         },
       };
@@ -103,6 +106,12 @@ export function openTelemetry(
         undefined,
       ),
   };
+}
+
+/** Messages of drivers name ids and addresses, which no span may hold: of an error only its name is sent. */
+function failureOf(error: unknown): string {
+  if (typeof error === 'string') return error;
+  return error instanceof Error ? error.name : 'failed';
 }
 
 function linkTo(traceparent: string): Link[] {

@@ -22,6 +22,8 @@ export type StoredPlant = { plant: Plant; principal: Principal; commit: string; 
 export type InsertReport = InsertEnd & {
   /** What went wrong, for the operator. */
   reason?: string;
+  /** False when the database works and refused what was sent; else a failure is the database's. */
+  databaseAway?: boolean;
 };
 
 type InsertEnd =

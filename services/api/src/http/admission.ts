@@ -6,13 +6,15 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { ApiError, errorBody, errorHeaders } from './api-error.ts';
+import { ambiguity } from './plugins/framing.ts';
 import { requestId } from './plugins/request-identity.ts';
+import { pathOf } from './plugins/request-records.ts';
 
 export type Admission = {
   /** Whether the next create is to be refused, because more come than are stored. */
   isFull: () => boolean;
-  /** A create was refused. */
-  refused: () => void;
+  /** The create with this request id was refused. */
+  refused: (request: string) => void;
 };
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -24,18 +26,25 @@ const headers = { ...errorHeaders(refusal), 'content-length': Buffer.byteLength(
 /**
  * The HTTP server, which refuses creates while there are too many: before token, routing and body, so that a refusal
  * costs a fraction of a create. Otherwise refusing would take the time that is needed for the creates that are accepted.
- * Nothing was stored, so 5001 is true whatever else could be said about the request.
+ * Nothing was stored, so 5001 is true whatever else could be said about the request. Requests for other paths, and
+ * those after which the connection must be closed, are answered as ever.
  */
 export function admittingServer({ admission, closing }: { admission: Admission; closing: () => boolean }) {
   return (handle: Handler, http: ServerOptions): Server =>
     createServer(http, (request, response) => {
-      if (request.method !== 'POST' || !admission.isFull()) return handle(request, response);
-      admission.refused();
+      if (request.method !== 'POST' || !admission.isFull() || !isPlainCreate(request))
+        return handle(request, response);
+      const id = requestId(request);
+      admission.refused(id);
       response.writeHead(refusal.status, {
         ...headers,
-        'x-request-id': requestId(request),
+        'x-request-id': id,
         ...(closing() && { connection: 'close' }),
       });
       response.end(body);
     });
+}
+
+function isPlainCreate(request: IncomingMessage): boolean {
+  return pathOf(request.url ?? '') === '/plants' && ambiguity(request) === undefined;
 }

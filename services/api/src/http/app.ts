@@ -62,7 +62,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       const refusal = toRefusal(error as FastifyError, deps.events.defect);
       void refuse(reply.header('x-request-id', request.id), refusal);
-      deps.events.answered(recordOf(request, reply), false);
+      deps.events.answered(recordOf(request, reply, 0), false);
     },
   });
   raw.attach(app.server);

@@ -7,7 +7,7 @@ import {
   type PLANTS_CREATED,
 } from '@plant-store/contracts/creation-job';
 import { lazyQueue } from '@plant-store/platform/redis/lazy-queue';
-import type { Tracing } from '@plant-store/platform/tracing/tracing';
+import { parentAmong, type Tracing } from '@plant-store/platform/tracing/tracing';
 import type { Redis } from 'ioredis';
 
 /**
@@ -49,7 +49,7 @@ export function creationPublisher(
   );
   const publications = new Set<Promise<void>>();
   let collected: PendingCommit[] = [];
-  /** Trace contexts of the collected commits; only the first one where nothing is traced. */
+  /** Trace contexts of the collected commits that have one. */
   let traces: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -58,10 +58,10 @@ export function creationPublisher(
     timer = undefined;
     if (collected.length === 0) return;
     const commits = collected;
-    const [trace, ...others] = traces;
+    const { parent, others } = parentAmong(traces);
     // The job carries the context of one step, which links all commits: a context for each would double its size.
-    const span = tracing?.start('publish plants.created', { kind: 'producer', parent: trace, links: others });
-    const { name, data, opts } = creationJob(commits, span?.traceparent ?? trace);
+    const span = tracing?.start('publish plants.created', { kind: 'producer', parent, links: others });
+    const { name, data, opts } = creationJob(commits, span?.traceparent ?? parent);
     collected = [];
     traces = [];
     const left = (reason: unknown) => {
@@ -70,7 +70,7 @@ export function creationPublisher(
     };
 
     if (redis.status !== 'ready') {
-      left('redis is unreachable');
+      left(new Error('redis is unreachable'));
       return;
     }
     if (publications.size >= PUBLICATIONS_MAX) {
@@ -91,8 +91,7 @@ export function creationPublisher(
   return {
     publish(commit, plants, traceparent) {
       collected.push({ commit, plants });
-      if (traceparent !== undefined && (tracing !== undefined || traces.length === 0))
-        traces.push(traceparent);
+      if (traceparent !== undefined) traces.push(traceparent);
       if (isFullJob(collected)) publishCollected();
       else timer ??= setTimeout(publishCollected, COLLECT_MS);
     },

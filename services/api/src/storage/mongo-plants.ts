@@ -1,6 +1,7 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { within } from '@plant-store/platform/concurrency/within';
 import { failedBeforeSending } from '@plant-store/platform/mongo/mongo-errors';
+import { isDatabaseAway, isServerState } from '@plant-store/platform/mongo/mongo-failures';
 import { Binary, type Collection, type Db, type MongoClient, ObjectId } from 'mongodb';
 import type { Creation } from '../domain/creation.ts';
 import type { Commit, InsertReport, PlantStore, StoredPlant } from '../domain/plant-store.ts';
@@ -65,7 +66,8 @@ async function insertTogether(
     return toReport(reply, documents);
   } catch (error) {
     const reason = String(error);
-    return failedBeforeSending(error) ? { sent: false, reason } : { sent: true, occupied: 'unknown', reason };
+    if (failedBeforeSending(error)) return { sent: false, reason };
+    return { sent: true, occupied: 'unknown', reason, databaseAway: isDatabaseAway(error) };
   }
 }
 
@@ -75,8 +77,13 @@ async function insertTogether(
  */
 function toReport(reply: InsertReply, documents: readonly PlantDocument[]): InsertReport {
   const { writeErrors = [], writeConcernError } = reply;
-  const fault = writeConcernError ?? writeErrors.find(({ code }) => code !== DUPLICATE_KEY);
-  if (fault !== undefined) return { sent: true, occupied: 'unknown', reason: fault.errmsg };
+  if (writeConcernError !== undefined)
+    return { sent: true, occupied: 'unknown', reason: writeConcernError.errmsg };
+  const fault = writeErrors.find(({ code }) => code !== DUPLICATE_KEY);
+  if (fault !== undefined) {
+    const { errmsg: reason, code } = fault;
+    return { sent: true, occupied: 'unknown', reason, databaseAway: isServerState(code) };
+  }
   const occupied = writeErrors.map(({ index }) => (documents[index] as PlantDocument)._id);
   return { sent: true, occupied: new Set(occupied) };
 }

@@ -1,9 +1,9 @@
-import type { Tracing } from '@plant-store/platform/tracing/tracing';
+import { parentAmong, type Tracing } from '@plant-store/platform/tracing/tracing';
 import { type CommitDeps, commitPlants } from '../domain/commit-plants.ts';
 import type { Creation, Outcome } from '../domain/creation.ts';
 
 /**
- * `commitPlants` as a step of a trace. It belongs to the trace of the first request and is linked with the requests of
+ * `commitPlants` as a step of a trace. It belongs to the trace of the first recorded request and is linked with the requests of
  * all other plants, in both directions, so that each trace leads to the commit. What comes after the commit continues
  * its step.
  */
@@ -12,10 +12,10 @@ export function tracedCommits(
   deps: CommitDeps,
 ): (group: readonly Creation[]) => Promise<Outcome[]> {
   return async (group) => {
-    const [first, ...others] = group.flatMap(({ traceparent }) => traceparent ?? []);
+    const { parent, others } = parentAmong(group.flatMap(({ traceparent }) => traceparent ?? []));
     const span = tracing.start('commit', {
       kind: 'client',
-      parent: first,
+      parent,
       links: others,
       attributes: {
         'db.system.name': 'mongodb',

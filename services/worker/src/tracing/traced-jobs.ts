@@ -1,9 +1,9 @@
 import type { PendingCommit } from '@plant-store/contracts/creation-job';
-import type { Span, Tracing } from '@plant-store/platform/tracing/tracing';
+import { parentAmong, type Span, type Tracing } from '@plant-store/platform/tracing/tracing';
 
 type Job = { id: string; commits: readonly PendingCommit[]; traceparent: string | undefined };
 
-/** Jobs and batches as steps of traces. A batch belongs to the trace of its first job and links all others. */
+/** Jobs and batches as steps of traces. A batch belongs to the trace of its first recorded job and links all others. */
 export type TracedJobs = {
   job: (job: Job, work: () => Promise<void>) => Promise<void>;
   batch: <Result>(
@@ -33,9 +33,11 @@ export function tracedJobs(tracing: Tracing): TracedJobs {
     },
 
     batch(jobs, work) {
-      const [first, ...others] = jobs.flatMap((commits) => spans.get(commits)?.traceparent ?? []);
+      const { parent, others } = parentAmong(
+        jobs.flatMap((commits) => spans.get(commits)?.traceparent ?? []),
+      );
       const attributes = { 'plants.jobs': jobs.length };
-      const span = tracing.start('batch', { kind: 'internal', parent: first, links: others, attributes });
+      const span = tracing.start('batch', { kind: 'internal', parent, links: others, attributes });
       for (const job of others) tracing.link(job, span.traceparent);
       return ended(span, work);
     },

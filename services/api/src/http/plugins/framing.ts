@@ -27,7 +27,8 @@ export const framing = plugin(async (app: FastifyInstance) => {
   });
 });
 
-function ambiguity(request: IncomingMessage): string | undefined {
+/** @returns how the request could be read differently, for the client; undefined when it cannot */
+export function ambiguity(request: IncomingMessage): string | undefined {
   const { rawHeaders, headers, url = '' } = request;
   if (request.httpVersionMajor !== 1) return 'send HTTP/1.1';
   if (url.includes('#')) return 'the request target must not hold a fragment';

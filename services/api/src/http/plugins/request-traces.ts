@@ -18,22 +18,27 @@ export const requestTraces = plugin(
     app.decorateRequest('span', undefined);
     if (tracing === undefined) return;
 
-    app.addHook('onRequest', (request, _reply, next) => {
+    app.addHook('onRequest', (request, reply, next) => {
       if (!request.is404) {
         const { method, id } = request;
         const route = request.routeOptions.url ?? '';
-        request.span = tracing.start(`${method} ${route}`, {
+        const span = tracing.start(`${method} ${route}`, {
           kind: 'server',
           parent: clientTraceparent(request),
           attributes: { 'http.request.method': method, 'http.route': route, 'plants.request': id },
         });
+        request.span = span;
+        // The hook onResponse does not run when the client hangs up, and the span would never end.
+        reply.raw.once('close', () => {
+          if (!reply.raw.writableEnded) {
+            span.end('the client hung up before its answer');
+            return;
+          }
+          const { statusCode, refusedWith } = reply;
+          span.set({ 'http.response.status_code': statusCode, 'plants.error': refusedWith });
+          span.end(statusCode >= 500 ? `answered with ${statusCode}` : undefined);
+        });
       }
-      next();
-    });
-    app.addHook('onResponse', (request, reply, next) => {
-      const { statusCode, refusedWith } = reply;
-      request.span?.set({ 'http.response.status_code': statusCode, 'plants.error': refusedWith });
-      request.span?.end(statusCode >= 500 ? `answered with ${statusCode}` : undefined);
       next();
     });
   },
