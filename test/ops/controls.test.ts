@@ -103,7 +103,7 @@ test('failed jobs are retried by reason, with the count first', async () => {
   const job = await queue.failedJob('a'.repeat(24));
   const none = await (await olga.see('/controls/retry?matching=other')).text();
   expect(none).toContain('0 failed jobs whose reason contains “other”');
-  expect(await (await olga.see('/controls/retry')).text()).toContain('1 failed jobs are taken again');
+  expect(await (await olga.see('/controls/retry')).text()).toContain('1 failed job is taken again');
   await act(olga, 'retry', { reason: 'try once more', matching: 'shelf' });
   expect(await job.getState()).toBe('waiting');
   expect(await audited()).toMatchObject({ action: 'retried', affected: 1, before: 'failed: shelf' });

@@ -1,12 +1,15 @@
 import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
 import { creationJobId } from '@plant-store/contracts/creation-job';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { Long, ObjectId } from 'mongodb';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createFailuresReader } from '../../services/ops/src/failures/read-failures.ts';
+import { failuresPage } from '../../services/ops/src/pages/failures-page.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { untilProcessed } from '../worker/processed.ts';
 import { untilNoJobIsLeft } from '../worker/queue-states.ts';
-import { storeCommit } from '../worker/stored-plants.ts';
+import { pendingPlant, storeCommit } from '../worker/stored-plants.ts';
 import { workerUnderTest } from '../worker/worker-under-test.ts';
 import { browse } from './browsing.ts';
 import { installedChromium, startChromium } from './chromium.ts';
@@ -85,7 +88,7 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
     await page.goto(`${ops.url}/controls/retry?plant=${id}`);
     await confirmed(
       page,
-      /^1 failed jobs that name the commit of plant \d+ are taken again/,
+      /^1 failed job that names the commit of plant \d+ is taken again/,
       'Retry failed jobs',
       'name mended',
     );
@@ -154,7 +157,7 @@ test('all plants of a reason are quarantined and released together, with the cou
   expect(page).toContain('and 10 more');
   const asked = 'matching=name+must+be+a+string';
   expect(await (await olga.see(`/controls/quarantine?${asked}`)).text()).toContain(
-    '30 plants are each set aside',
+    '30 plants are set aside: until they are released, they are neither',
   );
   await act(olga, 'quarantine', { matching: 'name must be a string', reason: 'a faulty import' });
   expect(await plants.countDocuments({ pending: 'quarantined' })).toBe(30);
@@ -162,7 +165,9 @@ test('all plants of a reason are quarantined and released together, with the cou
 
   await plants.updateMany({ _id: { $in: poison } }, { $set: { name: 'mended' } });
   const release = await (await olga.see('/controls/release?matching=a+faulty+import')).text();
-  expect(release).toContain('30 plants are each pending again');
+  expect(release).toContain(
+    '30 plants are pending again: workers index and audit them, or they fail once more',
+  );
   await act(olga, 'release', { matching: 'a faulty import', reason: 'mended' });
   await untilProcessed(database);
   expect(await audited()).toMatchObject({ action: 'released', affected: 30 });
@@ -218,4 +223,41 @@ test('a plant that is not pending is not quarantined, and nothing is claimed', a
   await act(olga, 'quarantine', { plant: id, reason: 'too late' });
   expect(await plants.countDocuments({ pending: 'quarantined' })).toBe(0);
   expect(await audited()).toMatchObject({ action: 'quarantined', affected: 0 });
+});
+
+test('documents with an int64 where none belongs are shown like any other', async () => {
+  const commit = new ObjectId();
+  const plant = pendingPlant(commit, { by: { sub: Long.fromNumber(1) } as never });
+  const nobody = pendingPlant(commit, { _id: { a: Long.fromNumber(1) } as never });
+  await plants.insertMany([plant, nobody]);
+  const failures = await vera.see('/failures');
+  expect(failures.status).toBe(200);
+  const page = await failures.text();
+  expect(page).toContain(`data-plant="${plant._id}"`);
+  expect(page).toContain('A document whose _id is no int64');
+  const story = await vera.see(`/plants/${plant._id}`);
+  expect(story.status).toBe(200);
+  expect(await story.text()).toContain('<dt>subject</dt><dd>');
+});
+
+test('however large the documents are, so much is read and no more, once for all who ask at the same time', async () => {
+  const commit = new ObjectId();
+  const large = { name: 5, extra: 'x'.repeat(1_000_000) } as never;
+  await plants.insertMany(Array.from({ length: 40 }, () => pendingPlant(commit, large)));
+  const page = await (await vera.see('/failures')).text();
+  expect(page).toContain('There are more than this page reads');
+
+  const reader = createFailuresReader(database, system);
+  const [first, second] = await Promise.all([reader.matching('name'), reader.matching('string')]);
+  expect(first.isPartial).toBe(true);
+  expect(first.plants.length).toBeLessThan(40);
+  expect(second.plants[0]).toBe(first.plants[0]);
+});
+
+test('failed jobs without a stored reason are shown without a retry that would find nothing', () => {
+  const nothing = { groups: [], quarantined: [], isPartial: false, jobsRead: true };
+  const otherJobs = [{ reason: '', jobs: 2, lastFailed: undefined }];
+  const page = failuresPage(viewer, { ...nothing, otherJobs }, new Date());
+  expect(page).toContain('no reason is stored');
+  expect(page).not.toContain('/controls/retry');
 });

@@ -1,7 +1,8 @@
 import { creationJob } from '@plant-store/contracts/creation-job';
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { commitsOf, type FailuresReader } from '../failures/read-failures.ts';
+import { commitsOf, failedJobs, retryFailed } from '../failures/failed-jobs.ts';
+import type { FailuresReader } from '../failures/read-failures.ts';
 import { age, count } from '../status/figures.ts';
 import type { Control, ControlInput, ControlPlan, QueueControlName } from './control.ts';
 import { deletePause, readPause, writePause } from './pause-record.ts';
@@ -19,20 +20,24 @@ export function queueControls(
 ): Record<QueueControlName, Control> {
   const waiting = async () => (await queue.getJobCounts('waiting'))['waiting'] ?? 0;
 
-  /** The reason of a job names only some of its plants, so jobs are also found by the plants that cannot be processed. */
-  async function failedMatching({ matching, plant }: ControlInput): Promise<Job[]> {
-    const failed = await queue.getJobs(['failed'], 0, RETRIED_MAX - 1, true);
-    if (plant === undefined && matching === '') return failed;
-    const commits = new Set(
-      plant === undefined
-        ? (await failures.matching(matching)).plants.map(({ commit }) => commit)
-        : [(await failures.plant(plant))?.commit],
-    );
-    return failed.filter(
-      (job) =>
-        (plant === undefined && job.failedReason?.includes(matching)) ||
-        commitsOf(job).some((commit) => commits.has(commit)),
-    );
+  /**
+   * The ids of the jobs meant. The reason of a job names only some of its plants, so jobs are also found by the plants
+   * that cannot be processed.
+   */
+  async function failedMatching({ matching, plant }: ControlInput): Promise<string[]> {
+    const commits = new Set<string | undefined>();
+    if (plant !== undefined) commits.add((await failures.plant(plant))?.commit);
+    else if (matching !== '') {
+      for (const { commit } of (await failures.matching(matching)).plants) commits.add(commit);
+    }
+    const ids: string[] = [];
+    for await (const job of failedJobs(queue, { jobsMax: RETRIED_MAX, oldestFirst: true })) {
+      const isMeant =
+        (plant === undefined && (matching === '' || job.failedReason?.includes(matching))) ||
+        commitsOf(job).some((commit) => commits.has(commit));
+      if (isMeant) ids.push(job.id as string);
+    }
+    return ids;
   }
 
   /** Of a pending plant no job has to have failed: it may be lost, waiting, or active. */
@@ -114,18 +119,19 @@ export function queueControls(
         if (plant !== undefined && affected === 0) return publicationPlan(plant);
         const which =
           plant !== undefined
-            ? ` that name the commit of plant ${plant}`
+            ? ` that ${affected === 1 ? 'names' : 'name'} the commit of plant ${plant}`
             : matching === ''
               ? ''
               : ` whose reason contains “${matching}”`;
-        return { affected, effect: `${count(affected)} failed jobs${which} are taken again at once.` };
+        const jobs =
+          affected === 1 ? `1 failed job${which} is` : `${count(affected)} failed jobs${which} are`;
+        return { affected, effect: `${jobs} taken again at once.` };
       },
       async apply(input) {
         const { plant, matching } = input;
         const jobs = await failedMatching(input);
         if (plant !== undefined && jobs.length === 0) return publishAgain(plant);
-        const retried = await Promise.allSettled(jobs.map((job) => job.retry('failed')));
-        const affected = retried.filter(({ status }) => status === 'fulfilled').length;
+        const affected = await retryFailed(queue, jobs);
         return {
           action: 'retried',
           affected,
@@ -140,7 +146,7 @@ export function queueControls(
         const affected = await waiting();
         return {
           affected,
-          effect: `${count(affected)} waiting jobs are removed from Redis. Their plants stay pending in MongoDB, and the relay publishes them again within some seconds.`,
+          effect: `${affected === 1 ? '1 waiting job is' : `${count(affected)} waiting jobs are`} removed from Redis. Their plants stay pending in MongoDB, and the relay publishes them again within some seconds.`,
         };
       },
       async apply() {

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { User } from '../access/accounts.ts';
 import { signedInUser } from '../access/sessions.ts';
 import { Refusal } from '../http/failures.ts';
+import { sendPage } from '../http/send-page.ts';
 import { failuresPage } from '../pages/failures-page.ts';
 import type { FailuresReader } from './read-failures.ts';
 
@@ -13,9 +14,6 @@ export const failurePages: FastifyPluginAsync<FailurePagesOptions> = async (app,
     const found = await failures.read().catch((error: Error) => {
       throw new Refusal(503, 'MongoDB or Redis gave no good answer. Try again in a moment.', error);
     });
-    return reply
-      .type('text/html; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(failuresPage(signedInUser(request) as User, found, new Date()));
+    return sendPage(reply, failuresPage(signedInUser(request) as User, found, new Date()));
   });
 };

@@ -5,7 +5,8 @@ import type { Redis } from 'ioredis';
 import type { Db } from 'mongodb';
 import type { Control, ControlInput, PlantControlName } from '../controls/control.ts';
 import { count } from '../status/figures.ts';
-import { commitsOf, type FailuresReader } from './read-failures.ts';
+import { commitsOf, failedJobs, retryFailed } from './failed-jobs.ts';
+import type { FailuresReader } from './read-failures.ts';
 
 /** Plants that one action changes at most, so that it ends in time; the others need another. */
 const CHANGED_MAX = 1_000;
@@ -53,13 +54,16 @@ export function plantControls(
   /** Has the jobs of these commits run at once; without Redis, or after an error, the relay does it later. */
   async function processNow(commits: ReadonlySet<string>): Promise<void> {
     if (redis.status !== 'ready') return;
-    const failed = (await queue.getJobs(['failed'], 0, FAILED_JOBS_MAX - 1)).filter((job) =>
-      commitsOf(job).some((commit) => commits.has(commit)),
-    );
-    await Promise.allSettled(failed.map((job) => job.retry('failed')));
-    const retried = new Set(failed.flatMap(commitsOf));
-    const others = [...commits].filter((commit) => !retried.has(commit));
-    await queue.addBulk(others.map((commit) => creationJob([{ commit, plants: 1 }])));
+    const failed: string[] = [];
+    const others = new Set(commits);
+    for await (const job of failedJobs(queue, { jobsMax: FAILED_JOBS_MAX })) {
+      const own = commitsOf(job);
+      if (!own.some((commit) => commits.has(commit))) continue;
+      failed.push(job.id as string);
+      for (const commit of own) others.delete(commit);
+    }
+    await retryFailed(queue, failed);
+    await queue.addBulk([...others].map((commit) => creationJob([{ commit, plants: 1 }])));
   }
 
   return {
@@ -121,11 +125,11 @@ function quarantineEffect(affected: number, { plant, matching }: ControlInput): 
       ? `Nothing: no plant that cannot be processed has a reason with “${matching}”.`
       : `Nothing: plant ${plant} is not pending.`;
   }
-  return (
-    `${plantsInWords(affected, plant)} set aside: workers and the relay leave ${affected === 1 ? 'it' : 'them'} ` +
-    `alone, and it is neither indexed nor audited, until it is released. Nothing of it is lost, and it stays listed ` +
-    `under Failures.`
-  );
+  return affected === 1
+    ? `${plantsInWords(affected, plant)} set aside: until it is released, it is neither indexed nor audited, and it is ` +
+        `not retried. Nothing of it is lost, and it stays listed under Failures.`
+    : `${plantsInWords(affected, plant)} set aside: until they are released, they are neither indexed nor audited, and ` +
+        `they are not retried. Nothing of them is lost, and they stay listed under Failures.`;
 }
 
 function releaseEffect(affected: number, { plant, matching }: ControlInput): string {
@@ -134,12 +138,13 @@ function releaseEffect(affected: number, { plant, matching }: ControlInput): str
       ? `Nothing: no plant is in quarantine for a reason with “${matching}”.`
       : `Nothing: plant ${plant} is not in quarantine.`;
   }
-  return `${plantsInWords(affected, plant)} pending again: workers index and audit it, or it fails once more.`;
+  const what = affected === 1 ? 'it, or it fails' : 'them, or they fail';
+  return `${plantsInWords(affected, plant)} pending again: workers index and audit ${what} once more.`;
 }
 
 function plantsInWords(affected: number, plant: bigint | undefined): string {
   if (plant !== undefined) return `Plant ${plant} is`;
-  return affected === 1 ? '1 plant is' : `${count(affected)} plants are each`;
+  return affected === 1 ? '1 plant is' : `${count(affected)} plants are`;
 }
 
 function commitsAmong(chosen: readonly Chosen[]): Set<string> {

@@ -1,13 +1,17 @@
-import { readCreationJob } from '@plant-store/contracts/creation-job';
 import { PENDING_COMMITS, QUARANTINED } from '@plant-store/contracts/indexes';
 import { PLANTS, type PlantDocument, type Quarantine } from '@plant-store/contracts/plant-document';
 import { InvalidPlant, readPlant } from '@plant-store/contracts/read-plant';
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
+import { exactJson } from '../pages/record-json.ts';
+import { commitsOf, failedJobs } from './failed-jobs.ts';
 
 /** Pending plants that are read to find those that cannot be processed: the oldest, and those of failed jobs. */
 const PLANTS_READ_MAX = 2_000;
+/** In UTF-16 units of their JSON: a document may have 16 MB. Those that can be processed are not kept. */
+const LENGTH_READ_MAX = 32 * 1024 * 1024;
+const BATCH_PLANTS = 100;
 const JOBS_READ_MAX = 1_000;
 const QUARANTINED_READ_MAX = 1_000;
 const READ_MS_MAX = 2_000;
@@ -35,7 +39,10 @@ export type FailureGroup = {
   lastFailed: Date | undefined;
 };
 
-/** Failed jobs without a plant that cannot be processed: taken over too often, or another program's. */
+/**
+ * Failed jobs without a plant that cannot be processed: taken over too often, or another program's. The reason is empty
+ * where none is stored.
+ */
 export type FailedJobs = { reason: string; jobs: number; lastFailed: Date | undefined };
 
 export type QuarantinedPlant = { id: bigint; commit: string | undefined; quarantine: Partial<Quarantine> };
@@ -46,7 +53,7 @@ export type Failures = {
   otherJobs: FailedJobs[];
   /** The newest quarantine first; undefined while they cannot be read, as without their index. */
   quarantined: QuarantinedPlant[] | undefined;
-  /** More pending plants or failed jobs exist than were read. */
+  /** More pending plants or failed jobs exist than were read, in number or in length. */
   isPartial: boolean;
   /** Whether Redis answered; without it, plants are still judged by their documents. */
   jobsRead: boolean;
@@ -62,6 +69,8 @@ export type FailuresReader = {
   quarantinedFor: (reason: string) => Promise<QuarantinedPlant[]>;
 };
 
+type PoisonRead = { jobs: FailedJob[] | undefined; poison: PoisonPlant[]; isPartial: boolean };
+
 type FailedJob = { reason: string; commits: string[]; failedAt: Date | undefined };
 
 /** Reads which plants cannot be processed, and why, from the plants and the failed jobs. */
@@ -70,14 +79,19 @@ export function createFailuresReader(
   { queue, redis }: { queue: Queue; redis: Redis },
 ): FailuresReader {
   const plants = database.collection<PlantDocument>(PLANTS);
+  let reading: Promise<PoisonRead> | undefined;
 
-  async function readPoison() {
+  /** However many ask at once, it is read once. */
+  function readPoison(): Promise<PoisonRead> {
+    reading ??= readPoisonOnce().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  }
+
+  async function readPoisonOnce(): Promise<PoisonRead> {
     const jobs = redis.status === 'ready' ? await readFailedJobs(queue) : undefined;
-    const { documents, isPartial } = await readPending(
-      plants,
-      (jobs ?? []).flatMap(({ commits }) => commits),
-    );
-    const poison = documents.flatMap((document) => poisonOf(document, jobs ?? []));
+    const { poison, isPartial } = await readPending(plants, jobs ?? []);
     return { jobs, poison, isPartial: isPartial || (jobs?.length ?? 0) >= JOBS_READ_MAX };
   }
 
@@ -132,54 +146,58 @@ export function createFailuresReader(
   };
 }
 
-/** The commits that a job names; none where it is no creation job. */
-export function commitsOf({ id = '', data }: Job): string[] {
-  return readCreationJob(id, data).commits.map(({ commit }) => commit);
-}
-
 async function readFailedJobs(queue: Queue): Promise<FailedJob[]> {
-  const jobs = await queue.getJobs(['failed'], 0, JOBS_READ_MAX - 1);
-  return jobs.filter(Boolean).map((job) => ({
-    reason: job.failedReason ?? '',
-    commits: commitsOf(job),
-    failedAt: job.finishedOn === undefined ? undefined : new Date(job.finishedOn),
-  }));
+  const jobs: FailedJob[] = [];
+  for await (const job of failedJobs(queue, { jobsMax: JOBS_READ_MAX })) {
+    jobs.push({
+      reason: job.failedReason ?? '',
+      commits: commitsOf(job),
+      failedAt: job.finishedOn === undefined ? undefined : new Date(job.finishedOn),
+    });
+  }
+  return jobs;
 }
 
 /** Poison plants are among the oldest pending ones, since all others are processed; or their job has failed. */
 async function readPending(
   plants: Collection<PlantDocument>,
-  failedCommits: readonly string[],
-): Promise<{ documents: Record<string, unknown>[]; isPartial: boolean }> {
-  const read = (filter: Filter<PlantDocument>) =>
-    plants
-      .find(
-        { ...filter, pending: true },
-        {
-          hint: PENDING_COMMITS,
-          sort: { commit: 1 },
-          limit: PLANTS_READ_MAX,
-          batchSize: PLANTS_READ_MAX,
-          maxTimeMS: READ_MS_MAX,
-          enableUtf8Validation: false,
-        },
-      )
-      .toArray();
-  const commits = [...new Set(failedCommits)].map((commit) => new ObjectId(commit));
-  const [oldest, ofFailedJobs] = await Promise.all([
-    read({}),
-    commits.length === 0 ? [] : read({ commit: { $in: commits } }),
-  ]);
-  const distinct = new Map([...oldest, ...ofFailedJobs].map((plant) => [keyOf(plant._id), plant]));
-  return {
-    documents: [...distinct.values()],
-    isPartial: oldest.length >= PLANTS_READ_MAX || ofFailedJobs.length >= PLANTS_READ_MAX,
-  };
+  jobs: readonly FailedJob[],
+): Promise<{ poison: PoisonPlant[]; isPartial: boolean }> {
+  const poison = new Map<string, PoisonPlant>();
+  let lengthRead = 0;
+  let isPartial = false;
+
+  async function read(filter: Filter<PlantDocument>): Promise<void> {
+    const found = plants.find(
+      { ...filter, pending: true },
+      {
+        hint: PENDING_COMMITS,
+        sort: { commit: 1 },
+        limit: PLANTS_READ_MAX,
+        batchSize: BATCH_PLANTS,
+        maxTimeMS: READ_MS_MAX,
+        enableUtf8Validation: false,
+      },
+    );
+    let plantsRead = 0;
+    for await (const document of found) {
+      for (const plant of poisonOf(document, jobs)) poison.set(keyOf(document._id), plant);
+      plantsRead += 1;
+      lengthRead += exactJson(document).length;
+      if (plantsRead < PLANTS_READ_MAX && lengthRead < LENGTH_READ_MAX) continue;
+      isPartial = true;
+      return;
+    }
+  }
+
+  const commits = [...new Set(jobs.flatMap((job) => job.commits))].map((commit) => new ObjectId(commit));
+  await Promise.all([read({}), commits.length > 0 && read({ commit: { $in: commits } })]);
+  return { poison: [...poison.values()], isPartial };
 }
 
 /** An `_id` may be of any type. */
-function keyOf(id: unknown): unknown {
-  return typeof id === 'object' && id !== null ? JSON.stringify(id) : id;
+function keyOf(id: unknown): string {
+  return `${typeof id} ${exactJson(id)}`;
 }
 
 function poisonOf(document: Record<string, unknown>, jobs: readonly FailedJob[]): PoisonPlant[] {
@@ -232,7 +250,7 @@ function otherJobsOf(poison: readonly PoisonPlant[], jobs: readonly FailedJob[])
   const explained = new Set(poison.map(({ commit }) => commit));
   const others = jobs.filter(({ commits }) => !commits.some((commit) => explained.has(commit)));
   return [...Map.groupBy(others, ({ reason }) => reason)].map(([reason, own]) => ({
-    reason: reason === '' ? 'no reason is stored' : reason,
+    reason,
     jobs: own.length,
     lastFailed: latest(own),
   }));

@@ -9,7 +9,7 @@ import type {
 } from '../failures/read-failures.ts';
 import { age, count } from '../status/figures.ts';
 import { layout } from './layout.ts';
-import { recordJson } from './record-json.ts';
+import { exactJson, recordJson } from './record-json.ts';
 
 /** Of each group these are shown; as they are mended, others take their place. */
 const PLANTS_SHOWN_MAX = 20;
@@ -85,9 +85,7 @@ function wrongValue(field: string | undefined, document: Record<string, unknown>
   if (field === undefined) return '';
   let value: unknown = document;
   for (const member of field.split('.')) value = (value as Record<string, unknown> | undefined)?.[member];
-  const shown =
-    JSON.stringify(value, (_name, own) => (typeof own === 'bigint' ? own.toString() : own)) ?? 'absent';
-  return html` <span class="muted">${field} is ${shown.slice(0, 80).toWellFormed()}</span>`;
+  return html` <span class="muted">${field} is ${exactJson(value).slice(0, 80).toWellFormed()}</span>`;
 }
 
 function otherJobsSection(jobs: readonly FailedJobs[]): string {
@@ -99,7 +97,7 @@ function otherJobsSection(jobs: readonly FailedJobs[]): string {
           <thead><tr><th scope="col">Reason</th><th scope="col">Jobs</th><th scope="col">Last failed</th><th scope="col">Action</th></tr></thead>
           <tbody>!${jobs.map(
             ({ reason, jobs: number, lastFailed }) =>
-              html`<tr><td>${reason}</td><td>${count(number)}</td><td>${lastFailed === undefined ? '' : shownTime(lastFailed)}</td><td><a href="/controls/retry?${new URLSearchParams({ matching: reason })}">Retry</a></td></tr>`,
+              html`<tr><td>${reason === '' ? 'no reason is stored' : reason}</td><td>${count(number)}</td><td>${lastFailed === undefined ? '' : shownTime(lastFailed)}</td><td>!${reason === '' ? '' : html`<a href="/controls/retry?${new URLSearchParams({ matching: reason })}">Retry</a>`}</td></tr>`,
           )}</tbody>
         </table>
       </div>
@@ -130,7 +128,7 @@ function quarantineRow({ id, quarantine }: QuarantinedPlant, now: Date): string 
 }
 
 function since(at: unknown, now: Date): string {
-  if (!(at instanceof Date)) return 'at an unknown time';
+  if (!(at instanceof Date) || Number.isNaN(at.getTime())) return 'at an unknown time';
   return html`<time datetime="${at.toISOString()}">${shownTime(at)}</time>, ${age(now.getTime() - at.getTime())} ago`;
 }
 

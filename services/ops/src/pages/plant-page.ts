@@ -2,7 +2,7 @@ import { html } from 'ghtml';
 import type { User } from '../access/accounts.ts';
 import type { PlantStory, Publication } from '../plants/plant-story.ts';
 import { layout } from './layout.ts';
-import { recordJson } from './record-json.ts';
+import { exactJson, recordJson } from './record-json.ts';
 
 /** Everything there is to know about one plant; viewers see all of it. */
 export function plantPage(user: User, story: PlantStory): string {
@@ -181,8 +181,8 @@ function record(title: string, name: string, value: unknown, wrong?: string): st
 }
 
 function text(value: unknown): string {
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'absent');
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  return typeof value === 'string' ? value : exactJson(value);
 }
 
 function instant(time: Date | undefined): string | undefined {

@@ -20,12 +20,13 @@ export function recordJson(record: Readonly<Record<string, unknown>>, wrong?: st
 }
 
 function valueJson(value: unknown): string {
-  const text = JSON.stringify(value, exact, 2) ?? 'absent';
+  const text = exactJson(value, 2);
   const cut = text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX).toWellFormed()} …` : text;
   return cut.replaceAll('\n', '\n  ');
 }
 
-/** JSON numbers are doubles, so an int64 is written as a string of its digits. */
-function exact(_name: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
+/** Any value of a document as JSON. JSON numbers are doubles, so an int64 is written as a string of its digits. */
+export function exactJson(value: unknown, indent?: number): string {
+  const exact = (_name: string, own: unknown) => (typeof own === 'bigint' ? own.toString() : own);
+  return JSON.stringify(value, exact, indent) ?? 'absent';
 }

@@ -1,7 +1,7 @@
 import { creationJobId } from '@plant-store/contracts/creation-job';
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { commitsOf } from '../failures/read-failures.ts';
+import { commitsOf } from '../failures/failed-jobs.ts';
 import type { JobPublication } from './plant-story.ts';
 
 /** Jobs that are looked through for a commit that shares a job with others, whose id names another commit. */

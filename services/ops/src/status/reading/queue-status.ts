@@ -1,10 +1,10 @@
-import { readCreationJob } from '@plant-store/contracts/creation-job';
 import type { ProcessReport } from '@plant-store/contracts/process-report';
 import { readHeartbeats, type Seen } from '@plant-store/platform/redis/heartbeats';
 import { type QueueStatus as QueueFigures, readQueueStatus } from '@plant-store/platform/redis/queue-status';
 import type { Job, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type PauseRecord, readPause } from '../../controls/pause-record.ts';
+import { commitsOf } from '../../failures/failed-jobs.ts';
 import { type WorkerStatus, workersOf } from './worker-status.ts';
 
 /** The states an operator asks about; completed jobs are not kept. */
@@ -81,10 +81,6 @@ function isConnection(client: Record<string, string>): boolean {
 
 function isForeign(job: Job): boolean {
   return commitsOf(job).length === 0;
-}
-
-function commitsOf({ id = '', data }: Job): string[] {
-  return readCreationJob(id, data).commits.map(({ commit }) => commit);
 }
 
 function distinct(values: readonly string[]): string[] {
