@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { canonicalAnchor } from '@plant-store/audit/ledger/anchor';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createdBy } from '../../services/ops/src/commands/plant.ts';
 import { opsCommand } from '../harness/processes/ops-command.ts';
 import { anchorKey, ledgerUnderTest } from './ledger-under-test.ts';
 
@@ -145,6 +146,13 @@ test("plant tells a plant's story, as far as it has got", async () => {
     code: 1,
     err: expect.stringContaining('no audited plant was created by request nobody'),
   });
+
+  // A search that is not finished is no proof that there is no such plant.
+  await expect(createdBy(database, plant.from.request, 0)).rejects.toThrow('was not finished');
+
+  const strange = { ...plant, _id: -6n, commit: '\u001b[31m' as never };
+  await database.collection<PlantDocument>('plants').insertOne(strange);
+  expect((await ops(['plant', '--', '-6'])).out).toMatch(/commit +\\u001b\[31m/);
 
   await database.collection<PlantDocument>('plants').insertOne({ ...plant, _id: -5n, pending: true });
   expect((await ops(['plant', '--', '-5'])).out).toMatch(/state +pending/);

@@ -201,11 +201,17 @@ test('of a local system, processes that ended, ports that nobody serves and file
   const file = join(directory, 'run.json');
   await writeFile(file, JSON.stringify(run));
   await chmod(file, 0o644);
+  await writeFile(join(directory, 'ops-hashes.json'), '{}', { mode: 0o644 });
   try {
-    const { code, wrong } = await doctor({ DATA_DIR: directory, QUEUE_PREFIX: '{doctor}' });
+    const { code, wrong } = await doctor({
+      DATA_DIR: directory,
+      QUEUE_PREFIX: '{doctor}',
+      // `npm start` takes passwords in clear: no fault.
+      OPS_USERS: 'olga:operator:twelve-chars-and-more',
+    });
     expect(code).toBe(1);
     expect(wrong.map(({ name, found }) => `${name}: ${found}`)).toEqual([
-      expect.stringContaining('configuration: others on this machine may read run.json'),
+      expect.stringContaining('configuration: others on this machine may read run.json, ops-hashes.json in'),
       expect.stringMatching(/^processes: mongod \(process \d+\) does not run/),
       expect.stringMatching(/^processes: worker-1 \(process \d+\) does not answer/),
       expect.stringContaining('public port: nothing answers'),

@@ -30,10 +30,16 @@ export function plantCommand(): Command {
 }
 
 /** @throws CommandError unless the request created one plant; a client that chooses its ids may have used one again */
-async function createdBy(database: Db, request: string): Promise<bigint> {
+export async function createdBy(database: Db, request: string, msMax?: number): Promise<bigint> {
   const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
-  const { plants } = await searchPlants(indexes, { request }, { plantsMax: 2 });
+  const { plants, timedOut } = await searchPlants(
+    indexes,
+    { request },
+    { plantsMax: 2, ...(msMax !== undefined && { msMax }) },
+  );
   const [plant, another] = plants;
+  if (timedOut && another === undefined)
+    throw new CommandError(`the search for request ${request} was not finished in time: ask again`);
   if (plant === undefined)
     throw new CommandError(
       `no audited plant was created by request ${request}: it was refused, or is not audited yet`,
@@ -73,7 +79,7 @@ function facts({
     request: shown(
       `${from?.request}${from?.requestBy === undefined ? '' : ` (chosen by the ${from.requestBy})`}`,
     ),
-    commit,
+    commit: shown(commit),
     created: times.created?.toISOString() ?? 'unknown',
     published: times.published && publishedWords(times.published),
     indexed: after(times.indexed) ?? 'not yet',
@@ -81,8 +87,10 @@ function facts({
     anchored: after(times.anchored) ?? 'not yet',
     block:
       block &&
-      `chain ${block.chain}, height ${block.height}, entry ${block.index + 1} of ${block.entries}, sealed by ${block.sealer}`,
+      `chain ${block.chain}, height ${block.height}, entry ${block.index + 1} of ${block.entries}, sealed by ${shown(block.sealer)}`,
     'block hash': block?.hash,
-    proof: anchor && `npm run ops -- audit prove --id ${id}  (anchor ${anchor.sequence}, key ${anchor.key})`,
+    proof:
+      anchor &&
+      `npm run ops -- audit prove --id ${id}  (anchor ${anchor.sequence}, key ${shown(anchor.key)})`,
   };
 }

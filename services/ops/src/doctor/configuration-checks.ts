@@ -8,7 +8,14 @@ const NODE_MAJOR = 24;
 const NODE_MINOR_MIN = 12;
 
 /** Files of DATA_DIR that hold secrets, or say where they are. */
-const PRIVATE_FILES = ['run.json', 'auth-secret', 'anchor-key.pem', 'ops-users', 'token.json'];
+const PRIVATE_FILES = [
+  'run.json',
+  'auth-secret',
+  'anchor-key.pem',
+  'ops-users',
+  'ops-hashes.json',
+  'token.json',
+];
 const OTHERS_MODE = 0o077;
 
 export type Configured = {
@@ -25,8 +32,7 @@ export function configurationChecks(
 ): Check[] {
   const faults: Check[] = [
     ...addressFaults(mongodb, redis),
-    ...consoleFaults(environment),
-    ...(dataDir === undefined ? [] : privateFiles(dataDir)),
+    ...(dataDir === undefined ? consoleFaults(environment) : privateFiles(dataDir)),
   ];
   const from = dataDir === undefined ? 'from MONGODB_URL and REDIS_URL' : `from ${join(dataDir, 'run.json')}`;
   return [
@@ -75,7 +81,10 @@ function addressFaults(mongodb: string, redis: string | undefined): Check[] {
   return faults;
 }
 
-/** The console's own settings, where this environment has them. */
+/**
+ * The console's own settings, where this environment has them. Those of a local system are not judged: `npm start` also
+ * takes passwords in clear, and refuses what it cannot use.
+ */
 function consoleFaults(environment: NodeJS.ProcessEnv): Check[] {
   if (!environment['OPS_USERS'] && !environment['OPS_USERS_FILE']) return [];
   const local = { MONGODB_URL: 'mongodb://localhost', REDIS_URL: 'redis://localhost' };
