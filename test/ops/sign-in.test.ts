@@ -1,4 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createLogger } from '@plant-store/platform/process/logger';
+import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startOps } from '../../services/ops/src/compose.ts';
+import { readOpsConfig } from '../../services/ops/src/config.ts';
+import { opsUsers } from '../harness/ops-users.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
@@ -23,6 +29,55 @@ beforeAll(async () => {
 afterAll(() => ops.close());
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
+
+/** The routes of the console, found by building it. */
+async function everyRoute(): Promise<{ method: string; url: string }[]> {
+  const routes: { method: string; url: string }[] = [];
+  let apps = 0;
+  const onApp = (message: unknown) => {
+    // The other one is the internal listener, which is on a port of its own.
+    if (apps++ > 0) return;
+    (message as { fastify: FastifyInstance }).fastify.addHook('onRoute', ({ method, url }) => {
+      for (const each of [method].flat()) routes.push({ method: each, url });
+    });
+  };
+  subscribe('fastify.initialization', onApp);
+  try {
+    const { config, secrets } = readOpsConfig({
+      MONGODB_URL: database.url,
+      REDIS_URL: queue.url,
+      QUEUE_PREFIX: queue.prefix,
+      OPS_PORT: '0',
+      INTERNAL_PORT: '0',
+      OPS_USERS: await opsUsers(viewer),
+    });
+    await (await startOps(config, secrets, createLogger('ops', 'routes', 'silent'))).close();
+  } finally {
+    unsubscribe('fastify.initialization', onApp);
+  }
+  return routes;
+}
+
+test('whoever is not signed in reaches no route but those that sign in or out, and the assets', async () => {
+  const guarded = (await everyRoute()).filter(({ url }) => !/^\/(?:assets\/|sign-(?:in|out))/.test(url));
+  for (const url of ['/', '/plants/:id', '/plants/:id/proof', '/failures', '/live', '/openapi.json']) {
+    expect(guarded).toContainEqual({ method: 'GET', url });
+  }
+  const open: string[] = [];
+  for (const { method, url } of guarded) {
+    const path = url.replaceAll(/:\w+|\*/g, '1');
+    const script = await visit(ops).call(path, { method });
+    await script.body?.cancel();
+    if (script.status !== 401) open.push(`${method} ${url} answers a script with ${script.status}`);
+    if (method !== 'GET') continue;
+    const page = await visit(ops).see(path);
+    await page.body?.cancel();
+    if (page.status !== 303 || page.headers.get('location') !== '/sign-in') {
+      open.push(`${method} ${url} answers a browser with ${page.status}`);
+    }
+  }
+  expect(open).toEqual([]);
+});
 
 test.each([
   '/',

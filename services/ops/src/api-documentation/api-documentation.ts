@@ -6,6 +6,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { User } from '../access/accounts.ts';
 import { signedInUser } from '../access/sessions.ts';
 import { apiContentSecurity } from '../http/security-headers.ts';
+import { sendPage } from '../http/send-page.ts';
 import { apiPage } from '../pages/api-page.ts';
 
 const source = join(import.meta.dirname, '../../../../docs/openapi.json');
@@ -29,9 +30,6 @@ export const apiDocumentation: FastifyPluginAsync = async (app) => {
   );
   app.get('/api', async (request, reply) => {
     reply.helmet(apiContentSecurity);
-    return reply
-      .type('text/html; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(apiPage(signedInUser(request) as User));
+    return sendPage(reply, apiPage(signedInUser(request) as User));
   });
 };

@@ -1,5 +1,13 @@
 import { Command } from 'commander';
-import { type Control, type ControlInput, type ControlName, targetOf } from '../controls/control.ts';
+import {
+  type Control,
+  type ControlInput,
+  type ControlName,
+  PAUSE_MINUTES_DEFAULT,
+  PAUSE_MINUTES_MAX,
+  REDIS_AWAY,
+  targetOf,
+} from '../controls/control.ts';
 import { queueControls } from '../controls/queue-controls.ts';
 import { plantControls } from '../failures/plant-controls.ts';
 import { createFailuresReader } from '../failures/read-failures.ts';
@@ -15,9 +23,6 @@ import {
 import { plantId, wholeNumber } from './output.ts';
 import { type OpenDatabase, type OpenQueue, openDatabase, openQueue } from './system.ts';
 
-const MINUTES_MAX = 24 * 60;
-const MINUTES_DEFAULT = 15;
-
 type Options = Confirmation & { reason: string; minutes?: number; plant?: bigint; matching?: string };
 
 /** The console's controls on the command line: each shows first what it will do, and is audited. */
@@ -29,8 +34,8 @@ export function controlCommands(): Command[] {
     ).option(
       '--minutes <minutes>',
       'it resumes by itself after so long, where the console runs',
-      wholeNumber(1, MINUTES_MAX),
-      MINUTES_DEFAULT,
+      wholeNumber(1, PAUSE_MINUTES_MAX),
+      PAUSE_MINUTES_DEFAULT,
     ),
     command('resume', 'Resumes the queue.'),
     command('retry', 'Retries failed jobs at once: all, those of one plant, or those with a reason.')
@@ -61,7 +66,7 @@ function command(name: ControlName, description: string): Command {
 }
 
 async function run(name: ControlName, options: Options): Promise<void> {
-  const { reason, minutes = MINUTES_DEFAULT, plant, matching = '' } = options;
+  const { reason, minutes = PAUSE_MINUTES_DEFAULT, plant, matching = '' } = options;
   if ((name === 'quarantine' || name === 'release') && plant === undefined && matching === '') {
     throw new CommandError('name a plant with --plant, or several by their reason with --matching');
   }
@@ -81,7 +86,7 @@ async function run(name: ControlName, options: Options): Promise<void> {
     control.needsRedis && queue.redis.status !== 'ready'
       ? ({
           kind: 'unavailable',
-          words: 'Redis is unreachable: the queue cannot be changed until it is back.',
+          words: REDIS_AWAY,
         } as const)
       : undefined;
   if (obstacle === undefined) await confirm((await control.plan(input)).effect, options);

@@ -5,6 +5,12 @@ import type { ActionOutcome } from './perform.ts';
 export const QUEUE_CONTROLS = ['pause', 'resume', 'retry', 'drop', 'lift-limits'] as const;
 export const PLANT_CONTROLS = ['quarantine', 'release'] as const;
 export const CONTROLS = [...QUEUE_CONTROLS, ...PLANT_CONTROLS] as const;
+
+export const PAUSE_MINUTES_MAX = 24 * 60;
+export const PAUSE_MINUTES_DEFAULT = 15;
+
+export const REDIS_AWAY = 'Redis is unreachable: the queue cannot be changed until it is back.';
+
 export type QueueControlName = (typeof QUEUE_CONTROLS)[number];
 export type PlantControlName = (typeof PLANT_CONTROLS)[number];
 export type ControlName = QueueControlName | PlantControlName;

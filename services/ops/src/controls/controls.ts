@@ -1,23 +1,29 @@
 import formbody from '@fastify/formbody';
 import { int64FromJsonNumber } from '@plant-store/contracts/plant-id';
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { User } from '../access/accounts.ts';
 import { signedInUser } from '../access/sessions.ts';
 import { Refusal } from '../http/failures.ts';
+import { sendPage } from '../http/send-page.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import { controlPage, controlsPage } from '../pages/controls-page.ts';
-import { CONTROLS, type Control, type ControlInput, type ControlName, targetOf } from './control.ts';
+import {
+  CONTROLS,
+  type Control,
+  type ControlInput,
+  type ControlName,
+  PAUSE_MINUTES_DEFAULT,
+  PAUSE_MINUTES_MAX,
+  REDIS_AWAY,
+  targetOf,
+} from './control.ts';
 import type { OperatorAudit } from './operator-audit.ts';
 import { ActionError, perform } from './perform.ts';
 
 const REASON_LENGTH_MAX = 500;
-const MINUTES_MAX = 24 * 60;
-const MINUTES_DEFAULT = 15;
 const RECENT_MAX = 20;
 const FORM_BYTES_MAX = 16_384;
-
-const REDIS_AWAY = 'Redis is unreachable: the queue cannot be changed until it is back.';
 
 export type ControlsOptions = {
   controls: Record<ControlName, Control>;
@@ -34,7 +40,7 @@ export const controlPages: FastifyPluginAsync<ControlsOptions> = async (app, opt
 
   app.get('/controls', async (request, reply) => {
     const recent = await audit.recent(RECENT_MAX).catch(() => undefined);
-    return page(reply, controlsPage({ user: signedInUser(request) as User, controls, recent }));
+    return sendPage(reply, controlsPage({ user: signedInUser(request) as User, controls, recent }));
   });
 
   for (const name of CONTROLS) {
@@ -45,7 +51,7 @@ export const controlPages: FastifyPluginAsync<ControlsOptions> = async (app, opt
       const user = signedInUser(request) as User;
       const { input, fault } = readInput(user, request.query);
       if (fault !== undefined) throw new Refusal(400, fault);
-      return page(reply, controlPage({ user, name, control, input, plan: await control.plan(input) }));
+      return sendPage(reply, controlPage({ user, name, control, input, plan: await control.plan(input) }));
     });
 
     app.post(`/controls/${name}`, async (request, reply) => {
@@ -85,7 +91,7 @@ function refusalOf({ kind, message, cause }: ActionError): Refusal {
 function readInput(user: User, fields: unknown): { input: ControlInput; fault?: string } {
   const form = (fields ?? {}) as Record<string, unknown>;
   const text = (field: string) => (typeof form[field] === 'string' ? form[field].trim() : '');
-  const minutes = text('minutes') === '' ? MINUTES_DEFAULT : Number(text('minutes'));
+  const minutes = text('minutes') === '' ? PAUSE_MINUTES_DEFAULT : Number(text('minutes'));
   const plant = text('plant') === '' ? undefined : int64FromJsonNumber(text('plant'));
   const input = {
     by: user.name,
@@ -94,15 +100,11 @@ function readInput(user: User, fields: unknown): { input: ControlInput; fault?: 
     matching: text('matching').slice(0, REASON_LENGTH_MAX),
     ...(plant !== undefined && { plant }),
   };
-  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MINUTES_MAX) {
-    return { input, fault: `A pause lasts 1 to ${MINUTES_MAX} minutes.` };
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > PAUSE_MINUTES_MAX) {
+    return { input, fault: `A pause lasts 1 to ${PAUSE_MINUTES_MAX} minutes.` };
   }
   if (text('plant') !== '' && plant === undefined) {
     return { input, fault: 'A plant is named by a whole number from -2^63 to 2^63-1.' };
   }
   return { input };
-}
-
-function page(reply: FastifyReply, html: string): FastifyReply {
-  return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(html);
 }

@@ -4,6 +4,7 @@ import fastifyPlugin from 'fastify-plugin';
 import { signedInUser } from '../access/sessions.ts';
 import { failurePage } from '../pages/failure-page.ts';
 import { wantsPage } from './requests.ts';
+import { sendPage } from './send-page.ts';
 
 /** An answer other than success whose words are meant for the person who asked. */
 export class Refusal extends Error {
@@ -42,9 +43,7 @@ function sendFailure(
   if (!wantsPage(request)) {
     return reply.send({ error: words, ...(reference !== undefined && { reference }) });
   }
-  return reply
-    .type('text/html; charset=utf-8')
-    .send(failurePage({ status, words, reference, user: signedInUser(request) }));
+  return sendPage(reply, failurePage({ status, words, reference, user: signedInUser(request) }));
 }
 
 function wordsFor(status: number): string {

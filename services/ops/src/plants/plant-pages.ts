@@ -2,11 +2,12 @@ import { MalformedBlock } from '@plant-store/audit/ledger/stored-block';
 import { int64FromJsonNumber } from '@plant-store/contracts/plant-id';
 import type { Answer } from '@plant-store/search/answer';
 import { type Question, QuestionError } from '@plant-store/search/question';
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { FastifyPluginAsync } from 'fastify';
 import type { User } from '../access/accounts.ts';
 import { signedInUser } from '../access/sessions.ts';
 import type { ProofAnswer } from '../audit/prove.ts';
 import { Refusal } from '../http/failures.ts';
+import { sendPage } from '../http/send-page.ts';
 import { plantPage, proofFileName } from '../pages/plant-page.ts';
 import { searchPage } from '../pages/search-page.ts';
 import { askedQuestion, readFields } from '../search/asked-question.ts';
@@ -23,11 +24,11 @@ export const plantPages: FastifyPluginAsync<PlantPagesOptions> = async (app, { s
   app.get<{ Querystring: { after?: unknown } }>('/plants', async (request, reply) => {
     const user = signedInUser(request) as User;
     const asked = readFields(request.query);
-    if (Object.keys(asked).length === 0) return page(reply, searchPage({ user, asked }));
+    if (Object.keys(asked).length === 0) return sendPage(reply, searchPage({ user, asked }));
     const { after } = request.query;
     const result = await ask(asked, typeof after === 'string' ? after : undefined);
     if ('problem' in result) reply.code(400);
-    return page(reply, searchPage({ user, asked, ...result }));
+    return sendPage(reply, searchPage({ user, asked, ...result }));
   });
 
   async function ask(
@@ -51,7 +52,7 @@ export const plantPages: FastifyPluginAsync<PlantPagesOptions> = async (app, { s
       throw databaseAway(error);
     });
     if (found === undefined) throw new Refusal(404, `There is no plant ${id}.`);
-    return page(reply, plantPage(signedInUser(request) as User, found));
+    return sendPage(reply, plantPage(signedInUser(request) as User, found));
   });
 
   app.get<{ Params: { id: string } }>('/plants/:id/proof', async (request, reply) => {
@@ -93,8 +94,4 @@ function databaseAway(error: unknown): Refusal {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-function page(reply: FastifyReply, html: string): FastifyReply {
-  return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(html);
 }

@@ -5,6 +5,7 @@ import { Marked } from 'marked';
 import { gfmHeadingId } from 'marked-gfm-heading-id';
 import type { User } from '../access/accounts.ts';
 import { signedInUser } from '../access/sessions.ts';
+import { sendPage } from '../http/send-page.ts';
 import { runbookPage } from '../pages/runbook-page.ts';
 
 const source = join(import.meta.dirname, '../../../../docs/runbook.md');
@@ -13,9 +14,6 @@ const source = join(import.meta.dirname, '../../../../docs/runbook.md');
 export const runbook: FastifyPluginAsync = async (app) => {
   const article = new Marked(gfmHeadingId()).parse(readFileSync(source, 'utf8'), { async: false });
   app.get('/runbook', async (request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .send(runbookPage(signedInUser(request) as User, article)),
+    sendPage(reply, runbookPage(signedInUser(request) as User, article)),
   );
 };

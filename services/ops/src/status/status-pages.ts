@@ -4,6 +4,7 @@ import { signedInUser } from '../access/sessions.ts';
 import type { History } from '../history/history.ts';
 import { PLOTS } from '../history/plots.ts';
 import { timelineWords } from '../history/timeline-words.ts';
+import { sendPage } from '../http/send-page.ts';
 import type { Monitor } from '../monitor/monitor.ts';
 import { plotsPage } from '../pages/plots-page.ts';
 import { statusPage } from '../pages/status-page.ts';
@@ -23,10 +24,7 @@ export const statusPages: FastifyPluginAsync<{ monitor: Monitor; history: Histor
         newest: history.newest(),
         events: timelineWords(history.events()),
       };
-      return reply
-        .type('text/html; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .send(page(signedInUser(request) as User, parts));
+      return sendPage(reply, page(signedInUser(request) as User, parts));
     });
   }
 
