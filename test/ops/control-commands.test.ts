@@ -65,7 +65,7 @@ test('a plant that cannot be processed is quarantined, released and retried', as
   await failed();
   await plants.updateOne({ _id: id }, { $set: { name: 'mended' } });
   const retried = await ops('retry', '--plant', `${id}`, '--reason', 'mended', '--yes');
-  expect(retried.out).toContain('1 failed jobs that name the commit of plant');
+  expect(retried.out).toContain('1 failed job that names the commit of plant');
   await untilProcessed(database);
   expect(await audited()).toMatchObject({ action: 'retried', target: `plant ${id}`, affected: 1 });
 });
