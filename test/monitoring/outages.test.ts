@@ -175,6 +175,20 @@ test('Redis away: one pair of lines a process, no stale figure, and creates succ
   }
 });
 
+test('Redis hangs: API and worker see that it does not answer, though their connections stay open', async () => {
+  redis.signal('SIGSTOP');
+  try {
+    for (const service of ['api', 'worker'] as const)
+      await waitFor(async () => (await up(service, 'redis')) === 0, {
+        withinMs: NOTICED_MS_MAX,
+        what: service,
+      });
+  } finally {
+    redis.signal('SIGCONT');
+  }
+  await untilSeen('redis', 1);
+});
+
 async function samplesOf(service: Service, name: string): Promise<string[]> {
   const text = await (await fetch(`${programs[service].internalUrl}/metrics`)).text();
   return text.split('\n').filter((line) => line.startsWith(`${name}{`));
