@@ -85,7 +85,7 @@ async function runMatrix(): Promise<void> {
   if (results.some(({ verdict }) => verdict === 'fails')) process.exitCode = 1;
 }
 
-/** The exit code is 1 when a mutant survived. */
+/** The exit code is 1 when a mutant was not caught. */
 async function runMutants(): Promise<void> {
   const rows = new Set(wantedRows().map(({ row }) => row));
   const tested: MutantResult[] = [];
@@ -95,9 +95,9 @@ async function runMutants(): Promise<void> {
     say(mutantLine(result));
     await keep({ mutants: tested });
   }
-  const survivors = tested.filter(({ isCaught }) => !isCaught);
-  say(`${tested.length} mutants, ${survivors.length} survived`);
-  if (survivors.length > 0 || tested.length === 0) process.exitCode = 1;
+  const missed = tested.filter(({ isCaught }) => !isCaught);
+  say(`${tested.length} mutants, ${missed.length} not caught`);
+  if (missed.length > 0 || tested.length === 0) process.exitCode = 1;
 }
 
 function wantedRows() {

@@ -11,11 +11,16 @@ export type Failure = {
   writeConcernError?: { code: number; errmsg: string };
 };
 
+/** What mongod had counted of the fail point by the last `failCommands`: its count is never set back. */
+const countsBefore = new WeakMap<Member, number>();
+
 /** The next commands of these clients fail in that way. */
 export async function failCommands(
   member: Member,
   { commands, client, times, ...how }: Failure,
 ): Promise<void> {
+  const before = await member.admin({ configureFailPoint: 'failCommand', mode: 'off' });
+  countsBefore.set(member, Number(before['count']));
   await member.admin({
     configureFailPoint: 'failCommand',
     mode: { times },
@@ -23,8 +28,10 @@ export async function failCommands(
   });
 }
 
-export async function stopFailing(member: Member): Promise<void> {
-  await member.admin({ configureFailPoint: 'failCommand', mode: 'off' });
+/** Returns how many commands have failed since `failCommands`. */
+export async function stopFailing(member: Member): Promise<number> {
+  const after = await member.admin({ configureFailPoint: 'failCommand', mode: 'off' });
+  return Number(after['count']) - (countsBefore.get(member) ?? 0);
 }
 
 /**
@@ -44,6 +51,12 @@ export async function resumeReplication(members: readonly Member[]): Promise<voi
 export async function stopApplying(members: readonly Member[]): Promise<void> {
   for (const member of members)
     await member.admin({ configureFailPoint: 'rsSyncApplyStop', mode: 'alwaysOn' });
+}
+
+/** The term of the election that made the present primary. */
+export async function term({ database }: System): Promise<number> {
+  const primary = await database.primary();
+  return Number((await primary.admin({ replSetGetStatus: 1 }))['term']);
 }
 
 export async function roles({

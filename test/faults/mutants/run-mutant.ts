@@ -29,6 +29,6 @@ function caughtBy({ violations }: RowResult, { breaks }: Mutant): string | undef
 }
 
 export function mutantLine({ name, row, isCaught, seed, found }: MutantResult): string {
-  if (!isCaught) return `SURVIVED  ${name}: row ${row} does not notice it`;
-  return `caught    ${name}: by row ${row}, seed ${seed}: ${found}`;
+  if (!isCaught) return `not caught  ${name}: row ${row} does not notice it`;
+  return `caught      ${name}: by row ${row}, seed ${seed}: ${found}`;
 }

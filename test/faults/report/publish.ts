@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { allRows } from '../rows/all-rows.ts';
 import { markdown, readmeTable } from './markdown.ts';
 import { type Results, toJson } from './results.ts';
 
@@ -13,8 +14,8 @@ export function publishedFiles(results: Results): Record<string, string> {
   const kept = { ...results, results: results.results.map((result) => ({ ...result, violations: [] })) };
   return {
     'docs/faults.json': `${toJson(kept)}\n`,
-    'docs/faults.md': markdown(kept),
-    'README.md': readme.replace(MARKED, () => `${readmeTable(kept)}\n\n`),
+    'docs/faults.md': markdown(kept, allRows),
+    'README.md': readme.replace(MARKED, () => `${readmeTable(kept, allRows)}\n\n`),
   };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import type { Fault } from '../../harness/network/mongo-proxy.ts';
 import {
   failCommands,
@@ -7,6 +8,7 @@ import {
   stopApplying,
   stopFailing,
   stopReplication,
+  term,
   untilElected,
 } from '../faults/database.ts';
 import { anyReaches, holdAll, reachedBy } from '../faults/steps.ts';
@@ -138,12 +140,14 @@ export const databaseRows: readonly Row[] = [
     title: 'replSetStepDown',
     moment: 'under load',
     topology: THREE,
-    fault: async ({ system, pause }) => {
+    fault: async ({ system, pause, fail }) => {
       for (let round = 0; round < 2; round++) {
+        const before = await term(system);
         const primary = await system.database.primary();
-        await primary.admin({ replSetStepDown: 5, secondaryCatchUpPeriodSecs: 2 }).catch(() => {});
+        await primary.admin({ replSetStepDown: 5, secondaryCatchUpPeriodSecs: 4 }).catch(() => {});
         await pause(1_000);
         await system.database.writable();
+        if ((await term(system)) === before) fail(`no primary was elected in round ${round + 1}`);
       }
     },
   },
@@ -177,6 +181,7 @@ export const databaseRows: readonly Row[] = [
     title: 'reply of the insert dropped once',
     moment: 'random',
     isPairable: true,
+    plansInserts: true,
     fault: async (run) => {
       for (let round = 0; round < 6; round++) {
         planInserts(run, 'lose reply');
@@ -189,6 +194,7 @@ export const databaseRows: readonly Row[] = [
     title: 'reply dropped on the retry as well',
     moment: 'random',
     isPairable: true,
+    plansInserts: true,
     fault: async (run) => {
       for (let round = 0; round < 4; round++) {
         planInserts(run, 'lose request', 'lose reply', 'lose reply', 'lose request');
@@ -201,6 +207,7 @@ export const databaseRows: readonly Row[] = [
     title: 'reply dropped, then unreachable',
     moment: 'random',
     isPairable: true,
+    plansInserts: true,
     fault: async (run) => {
       planInserts(run, 'lose reply, then refuse');
       await run.pause(6_000);
@@ -218,14 +225,25 @@ export const databaseRows: readonly Row[] = [
     title: 'write concern error with a duplicate in the same commit',
     moment: 'failCommand',
     load: { duplicates: 0.3, thinkMs: 20 },
-    fault: async ({ system, pause }) => {
-      const [mongod] = system.database.members as [Member];
+    fault: async (run) => {
+      const [mongod] = run.system.database.members as [Member];
       const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out' };
+      const earlier = new Set(sentInserts(run).map(({ commit }) => commit));
       for (let round = 0; round < 4; round++) {
         await failCommands(mongod, { commands: ['insert'], client: API, times: 10, writeConcernError });
-        await pause(700);
+        await run.pause(700);
+        if ((await stopFailing(mongod)) === 0) run.fail(`no insert failed in round ${round + 1}`);
       }
-      await stopFailing(mongod);
+      const sent = sentInserts(run);
+      const commitsOf = Map.groupBy(
+        sent.flatMap(({ commit, ids }) => ids.map((id) => ({ commit, id }))),
+        ({ id }) => id,
+      );
+      const isDuplicate = (id: bigint) => new Set(commitsOf.get(id)?.map(({ commit }) => commit)).size > 1;
+      const isMixed = sent.some(
+        ({ commit, ids }) => !earlier.has(commit) && ids.some(isDuplicate) && !ids.every(isDuplicate),
+      );
+      if (!isMixed) run.fail('no commit held a duplicate beside another plant');
     },
   },
   {
@@ -251,16 +269,17 @@ export const databaseRows: readonly Row[] = [
     row: '25',
     title: 'errors 91, 189, 11602, 10107',
     moment: 'failCommand, in the API and in the workers',
-    fault: async ({ system, pause }) => {
+    fault: async ({ system, pause, fail }) => {
       const [mongod] = system.database.members as [Member];
       for (const errorCode of [91, 189, 11602, 10107]) {
         await failCommands(mongod, { commands: ['insert'], client: API, times: 3, errorCode });
         await pause(800);
+        if ((await stopFailing(mongod)) === 0) fail(`no command of the API failed with ${errorCode}`);
         const commands = ['insert', 'find', 'update', 'aggregate'];
         await failCommands(mongod, { commands, client: WORKER, times: 4, errorCode });
         await pause(800);
+        if ((await stopFailing(mongod)) === 0) fail(`no command of the workers failed with ${errorCode}`);
       }
-      await stopFailing(mongod);
     },
   },
   {
@@ -273,17 +292,11 @@ export const databaseRows: readonly Row[] = [
       for (const errorCode of [2, 13, 121, 10334]) {
         await failCommands(mongod, { commands: ['insert'], client: API, times: 4, errorCode });
         await pause(1_000);
+        if ((await stopFailing(mongod)) === 0) run.fail(`no insert failed with ${errorCode}`);
       }
-      await stopFailing(mongod);
-      const sends = new Map<string, number>();
-      for (const { database } of system.replicas) {
-        for (const { collection, body } of database.proxies.flatMap((proxy) => proxy.seen('insert'))) {
-          if (collection !== 'plants') continue;
-          const commit = String(body['documents'][0].commit);
-          sends.set(commit, (sends.get(commit) ?? 0) + 1);
-        }
-      }
-      const most = Math.max(...sends.values());
+      const sends = Map.groupBy(sentInserts(run), ({ commit }) => commit);
+      if (sends.size === 0) run.fail('no commit was sent');
+      const most = Math.max(0, ...[...sends.values()].map(({ length }) => length));
       if (most > 2) run.fail(`a commit was sent ${most} times`);
     },
   },
@@ -323,6 +336,18 @@ export const databaseRows: readonly Row[] = [
     },
   },
 ];
+
+/** The inserts of plants that the replicas have sent so far. */
+function sentInserts({ system }: Run): { commit: string; ids: bigint[] }[] {
+  return system.replicas
+    .flatMap(({ database }) => database.proxies)
+    .flatMap((proxy) => proxy.seen('insert'))
+    .filter(({ collection }) => collection === 'plants')
+    .map(({ body }) => {
+      const documents = body['documents'] as PlantDocument[];
+      return { commit: String(documents[0]?.commit), ids: documents.map(({ _id }) => BigInt(_id)) };
+    });
+}
 
 function planInserts({ system }: Run, ...faults: readonly Fault[]): void {
   for (const { database } of system.replicas) {

@@ -17,7 +17,9 @@ export function pairRows(rows: readonly Row[]): Row[] {
       fault: async (run) => {
         const random = seededRandom(`pair ${letter} ${run.random.next()}`);
         const first = random.pick(pairable);
-        const second = random.pick(pairable.filter((row) => row !== first));
+        const second = random.pick(
+          pairable.filter((row) => row !== first && !(row.plansInserts && first.plansInserts)),
+        );
         run.note(`${first.row} and ${second.row}`);
         await Promise.all([
           first.fault(run, undefined),

@@ -36,7 +36,7 @@ export type Row = {
   moment: string;
   topology?: Partial<Topology>;
   load?: Partial<LoadOptions>;
-  /** Injects the fault under load and heals it. Resolves when everything that was disturbed is left alone. */
+  /** Injects the fault under load and ends it. Resolves when everything that was disturbed is left alone. */
   fault: (run: Run, prepared: Prepared | undefined) => Promise<void>;
   expectations?: {
     /** Creates stay 200 and quick throughout (L3). */
@@ -48,8 +48,10 @@ export type Row = {
     /** Asked once everything is quiet. */
     finally?: (run: Run, state: State) => void | Promise<void>;
   };
-  /** The fault can strike together with another one (row 44). */
+  /** The fault can happen together with another one (row 44). */
   isPairable?: true;
+  /** It plans what becomes of inserts: a second such fault would replace its plan. */
+  plansInserts?: true;
   /** Starts what the system needs besides, such as an issuer of tokens; its environment is added to the topology's. */
   prepare?: () => Promise<Prepared>;
 };

@@ -10,6 +10,8 @@ const shiftedClock = import.meta.resolve('../../harness/processes/shifted-clock.
 const READY_MS_MAX = 20_000;
 /** How long SIGTERM may take (L5), with room for a machine that is busy with other things. */
 const EXIT_MS_MAX = 11_000;
+/** Of what a process that crashed wrote to standard error, the end. */
+const STDERR_CHARACTERS = 500;
 
 /** One process of the product, with its links: what an orchestrator would restart, and a fault may kill. */
 export type Service = {
@@ -34,7 +36,7 @@ export type Service = {
   start: (environment?: Readonly<Record<string, string>>) => Promise<void>;
   /** Its clock is wrong by that much from its next start on. */
   shiftClock: (offsetMs: number) => void;
-  /** SIGTERM. Returns what speaks against a clean exit (L5), if anything. */
+  /** SIGTERM. Returns what speaks against a clean exit (L5) of this or an earlier run of it, if anything. */
   stop: () => Promise<string | undefined>;
   ready: () => Promise<void>;
   hold: (step: Omit<Step, 'client'>) => HeldStep;
@@ -69,6 +71,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...options.environment,
   };
   let program: Program | undefined;
+  /** The first exit that was not clean: a crash, or one that SIGTERM did not bring about in time. */
+  let unclean: string | undefined;
   let starting: Promise<Program> | undefined;
 
   async function kill(): Promise<void> {
@@ -82,15 +86,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   async function stop(): Promise<string | undefined> {
     const stopped = program;
     program = undefined;
-    if (stopped === undefined) return undefined;
+    if (stopped === undefined) return unclean;
     const began = performance.now();
     stopped.signal('SIGCONT');
     const late = setTimeout(() => stopped.signal('SIGKILL'), EXIT_MS_MAX);
     const code = await stopped.stop();
     clearTimeout(late);
     const ms = Math.round(performance.now() - began);
-    if (code !== 0) return `${name} ended with ${code ?? 'SIGKILL'} ${ms} ms after SIGTERM`;
-    return undefined;
+    if (code !== 0) unclean ??= `${name} ended with ${code ?? 'SIGKILL'} ${ms} ms after SIGTERM`;
+    return unclean;
   }
 
   return {
@@ -114,8 +118,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       });
       const started = await starting;
       program = started;
-      void started.ended.then(() => {
-        if (program === started) program = undefined;
+      void started.ended.then(({ code, stderr }) => {
+        if (program !== started) return;
+        program = undefined;
+        unclean ??= `${name} ended by itself with ${code ?? 'a signal'}: ${stderr.slice(-STDERR_CHARACTERS)}`;
       });
     },
     shiftClock: (offsetMs) => {

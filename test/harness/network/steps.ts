@@ -32,7 +32,7 @@ export type Steps = {
   meet: (met: Met, passage: Passage) => void;
 };
 
-/** Holds messages at steps of the protocol, so that a fault strikes exactly there. */
+/** Holds messages at steps of the protocol, so that a fault happens exactly there. */
 export function createSteps(): Steps {
   const awaited = new Set<{ step: Step; take: (passage: Passage) => void }>();
 

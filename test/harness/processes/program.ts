@@ -14,7 +14,7 @@ export type Program = Omit<Launched, 'stop'> & {
   internalUrl: string;
   /** The log lines so far. */
   readonly log: readonly LogLine[];
-  /** The value of a metric with these labels (`outcome="done"`), 0 where there is none yet. */
+  /** The value of a metric with these labels (`outcome="done"`), 0 where no such label was counted yet. */
   metric: (name: string, labels?: string) => Promise<number>;
   /** SIGTERM, then its exit code. */
   stop: () => Promise<number | null>;
@@ -68,9 +68,16 @@ function logLines(text: string): LogLine[] {
   return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine);
 }
 
-/** The value of a metric that a process exports, with these labels, 0 where there is none yet. */
+/**
+ * The value of a metric that a process exports, with these labels, 0 where no such label was counted yet.
+ * @throws Error when the process has no metric of that name
+ */
 export async function readMetric(internalUrl: string, name: string, labels = ''): Promise<number> {
   const text = await (await fetch(`${internalUrl}/metrics`)).text();
+  const family = name.replace(/_(?:count|sum|bucket)$/, '');
+  if (![name, family].some((each) => text.includes(`# TYPE ${each} `))) {
+    throw new Error(`${internalUrl} has no metric ${name}`);
+  }
   const line = text.split('\n').find((each) => each.startsWith(`${name}{`) && each.includes(labels));
   return Number(line?.split(' ').at(-1) ?? 0);
 }
