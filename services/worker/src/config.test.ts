@@ -16,6 +16,7 @@ test('without settings of its own a worker has the documented defaults', () => {
       internal: { host: '127.0.0.1', port: 0 },
       jobs: { queuePrefix: '{plantstore}', concurrency: 64 },
       relay: { intervalMs: 2_000, ageMs: 5_000 },
+      tracing: { endpoint: undefined, ratio: 1 },
       auditing: { chains: 4 },
       anchoring: { intervalMs: 60_000 },
     },
