@@ -53,7 +53,7 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
     await page.getByRole('link', { name: 'Retry failed jobs' }).click();
     await page.getByLabel('Only jobs whose reason contains').fill('shelf');
     await page.getByRole('button', { name: 'Show what it would do' }).click();
-    await page.getByText('1 failed jobs whose reason contains “shelf”').waitFor();
+    await page.getByText('1 failed job whose reason contains “shelf”').waitFor();
     await page.getByLabel('Reason', { exact: true }).fill('the shelf was built');
     await page.getByRole('button', { name: 'Retry failed jobs' }).click();
     await page.getByRole('cell', { name: 'the shelf was built' }).waitFor();
