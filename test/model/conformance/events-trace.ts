@@ -1,4 +1,5 @@
 import type { BSON, ObjectId } from 'mongodb';
+import { apiCommand } from './api-command.ts';
 import type { Recorded, RecordedStep, Reply } from './recorded.ts';
 import type { TracedStep } from './replay.ts';
 
@@ -106,14 +107,17 @@ function numberOf<T>(values: T[], value: T): number {
   return known >= 0 ? known : values.push(value) - 1;
 }
 
-/** The API's insert. A plant whose insert was not acknowledged may land at any moment. */
+/**
+ * The API's insert. A plant whose insert was not acknowledged may land at any moment. Its reads change nothing here:
+ * they are steps of the storage model.
+ */
 function storesPlants(
   trace: EventsTrace,
   { name, body }: Started,
   at: number,
   { at: end, reply }: Ended,
 ): void {
-  if (name !== 'insert' || body['insert'] !== 'plants') return;
+  if (apiCommand(name, body) === 'find') return;
   const acknowledged = reply !== undefined && reply.writeConcernError === undefined;
   for (const [index, document] of (body['documents'] as { _id: bigint; commit: ObjectId }[]).entries()) {
     const plant = numberOf(trace.plants, document._id);
@@ -124,7 +128,7 @@ function storesPlants(
     if (reply?.writeErrors?.some((error) => error.index === index)) continue;
     trace.steps.push({
       lane: `insert at ${at} of ${plant}`,
-      labels: [`plant ${plant} is inserted by commit ${commit}`],
+      labels: [`plant ${plant} is inserted by commit ${commit}${concernOf(body)}`],
       from: at,
       to: acknowledged ? end : Number.POSITIVE_INFINITY,
       required: acknowledged,

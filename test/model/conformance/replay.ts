@@ -15,16 +15,19 @@ export type TracedStep = {
 
 export type Replay =
   | { allowed: true; states: number }
-  /** The line up to which no path leads on, the steps that were due there, and what the model allows instead. */
-  | { allowed: false; line: number; due: string[]; instead: string[] };
+  /**
+   * The line up to which no path leads on, the steps that were due there, and what the model allows instead; or the
+   * line at which a state that the model may be in breaks an invariant (`broken`).
+   */
+  | { allowed: false; line: number; due: string[]; instead: string[]; broken?: string };
 
 type Position<State> = { state: State; taken: readonly number[] };
 
 /**
  * Whether a recorded trace is a path of the model (trace validation, as of Cirstea, Kuppe, Loillier, Merz, "Validating
  * Traces of Distributed Programs Against TLA+ Specifications", 2024): follows all states that the model may be in.
- * Steps that no observer sees (`isHidden`) may be taken at any moment. At the end one of the states must be the
- * observed one (`isEnd`).
+ * Steps that no observer sees (`isHidden`) may be taken at any moment. None of the states may break an invariant, and at
+ * the end one of them must be the observed one (`isEnd`).
  */
 export function replay<State>(
   model: Model<State>,
@@ -39,6 +42,10 @@ export function replay<State>(
 
   for (const line of [...lines, Number.POSITIVE_INFINITY]) {
     const reached = reachedAt(line);
+    const broken = reached
+      .map(({ state }) => model.broken(state))
+      .find((invariant) => invariant !== undefined);
+    if (broken !== undefined) return { allowed: false, line, due: [], instead: [], broken };
     largest = Math.max(largest, reached.length);
     const onward = reached.filter(({ taken }) =>
       lanes.every((lane, at) => !isOwed(lane, taken[at] as number, line)),
