@@ -48,14 +48,14 @@ export function checkUndisturbed(history: History, fromMs: number, toMs: number)
   return violations;
 }
 
-export const durationMs = ({ invokedMs, endedMs }: Attempt) => endedMs - invokedMs;
+const durationMs = ({ invokedMs, endedMs }: Attempt) => endedMs - invokedMs;
 
 export function slowestMs(attempts: readonly Attempt[]): number {
   return Math.max(0, ...attempts.filter(({ hungUp }) => hungUp !== true).map(durationMs));
 }
 
 /** 0 where there is none. */
-export function percentileMs(attempts: readonly Attempt[], part: number): number {
+function percentileMs(attempts: readonly Attempt[], part: number): number {
   const sorted = attempts.map(durationMs).sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }

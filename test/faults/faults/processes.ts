@@ -3,7 +3,7 @@ import type { Run } from '../rows/row.ts';
 import type { Service } from '../system/service.ts';
 
 /** An orchestrator needs about that long to notice and restart a process. */
-export const RESTART_MS = 500;
+const RESTART_MS = 500;
 const INSPECTOR_MS_MAX = 5_000;
 
 export async function restart(service: Service, { pause }: Pick<Run, 'pause'>): Promise<void> {

@@ -2,7 +2,7 @@
  * How one attempt ended. `refused`: for certain, with an answer that says that nothing was stored, or because nobody took
  * the connection. `unknown`: 5002, a cut connection, no answer.
  */
-export type AttemptOutcome = 'ok' | 'refused' | 'unknown';
+type AttemptOutcome = 'ok' | 'refused' | 'unknown';
 
 /** One request. Times are milliseconds since the history began. */
 export type Attempt = {
@@ -27,7 +27,7 @@ export type Attempt = {
  *   names in that alone;
  * - `invalid`: no plant, such as one whose id is a string or whose name is a number.
  */
-export type OperationKind = 'create' | 'other content' | 'other key' | 'other subject' | 'invalid';
+type OperationKind = 'create' | 'other content' | 'other key' | 'other subject' | 'invalid';
 
 /** One operation of a client: the plant, its key and who sends it. Its retries are attempts of the same operation. */
 export type Operation = {

@@ -14,7 +14,7 @@ const RECENT = 60;
 /** Text that a careless layer would change: a quote, an accent, an emoji, NUL. */
 const EXOTIC = ' "Ünï\u0000cødé 🌿';
 
-export const otherSubject = (subject: string) =>
+const otherSubject = (subject: string) =>
   SUBJECTS.find((other) => other !== subject) as (typeof SUBJECTS)[number];
 
 /**

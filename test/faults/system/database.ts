@@ -138,7 +138,7 @@ function database(
 }
 
 /** Of several steps the one that is reached first; the others are given up then. */
-export function firstOf(steps: readonly HeldStep[]): HeldStep {
+function firstOf(steps: readonly HeldStep[]): HeldStep {
   const reached = Promise.race(
     steps.map(async (step) => {
       await step.reached;
