@@ -1,3 +1,5 @@
+import { VERSION } from '@plant-store/platform/process/version';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords, WorkerWords } from '../../services/ops/src/status/status-words.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
@@ -32,7 +34,7 @@ test('each worker is listed by name and version, from its start until it ends', 
   workers.push(first, await startWorker('thorn'));
   const seen = await listed((names) => names.length === 2);
   expect(seen).toMatchObject([
-    { name: 'rose', state: 'idle', progress: 'no batch yet', jobs: '0', version: '1.0.0' },
+    { name: 'rose', state: 'idle', progress: 'no batch yet', jobs: '0', version: VERSION },
     { name: 'thorn', state: 'idle' },
   ]);
   await first.stop();
@@ -47,6 +49,29 @@ test('a worker whose process is stopped is said not to respond, and is idle agai
   await stateOf('fern', /^does not respond for 1\d\ss$/);
   worker.signal('SIGCONT');
   await stateOf('fern', /^idle$/);
+});
+
+test('reports that are none are left out and logged, and the console goes on', async () => {
+  const worker = await startWorker('ivy');
+  workers.push(worker);
+  const redis = new Redis(servers.REDIS_URL);
+  const key = `${servers.QUEUE_PREFIX}:heartbeats`;
+  const report = await waitFor(
+    async () => Object.values(await redis.hgetall(key)).find((text) => text.includes('"ivy"')),
+    { withinMs: FOUND_MS_MAX, what: 'the report of the worker' },
+  );
+  try {
+    const cut = { ...JSON.parse(report ?? ''), name: 'weed', indexLag: {} };
+    await redis.hset(key, { 'no-json': 'weed', 'no-report': '{}', cut: JSON.stringify(cut) });
+    await waitFor(() => ops.log().some(({ msg }) => msg?.includes('reports of processes cannot be read')), {
+      withinMs: FOUND_MS_MAX,
+      what: 'the log names reports that are none',
+    });
+    await listed((names) => names.includes('ivy') && !names.includes('weed'));
+  } finally {
+    await redis.hdel(key, 'no-json', 'no-report', 'cut');
+    redis.disconnect();
+  }
 });
 
 test('a worker that was killed is gone, until another takes its name', async () => {

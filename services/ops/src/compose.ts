@@ -67,8 +67,8 @@ export async function startOps(config: OpsConfig, secrets: OpsSecrets, logger: L
     ...plantControls(database, { queue, redis }, failures),
   };
   const audit = started.use(createOperatorAudit(mongo, name, instance, logger));
-  const history = createHistory({ actions: audit.recent, version: VERSION, startedAt: new Date() });
-  const monitor = started.use(startMonitor(readStatus, history.add));
+  const history = createHistory({ actions: audit.recent, version: VERSION, startedAt: new Date() }, logger);
+  const monitor = started.use(startMonitor(readStatus, history.add, logger));
   registerStatusMetrics(registry, monitor);
   started.use(endPauses({ redis, prefix: queuePrefix, resume: controls.resume, audit, instance }, logger));
 

@@ -53,16 +53,41 @@ export function publishHeartbeats<Report>(
   };
 }
 
-/** The last report of every process of the last 10 minutes. @throws when Redis does not answer. */
-export async function readHeartbeats<Report>(redis: Redis, prefix: string): Promise<Seen<Report>[]> {
-  const [now, reports] = await Promise.all([redisTime(redis), redis.hgetall(keyOf(prefix))]);
-  const seen = Object.entries(reports).map(([process, report]): Seen<Report> => {
-    const { at, ended = false, ...rest } = JSON.parse(report) as Stored<Report>;
-    return { ...(rest as unknown as Report), process, ageMs: Math.max(0, now - at), ended };
-  });
-  const old = seen.filter(({ ageMs }) => ageMs > KEPT_MS).map(({ process }) => process);
+/** What `readHeartbeats` found: reports, and the processes whose report it could not read. */
+export type Heartbeats<Report> = { reports: Seen<Report>[]; unreadable: string[] };
+
+/**
+ * The last report of every process of the last 10 minutes.
+ * @param read undefined for what is no report: any client of Redis can write one
+ * @throws when Redis does not answer
+ */
+export async function readHeartbeats<Report>(
+  redis: Redis,
+  prefix: string,
+  read: (report: unknown) => Report | undefined,
+): Promise<Heartbeats<Report>> {
+  const [now, stored] = await Promise.all([redisTime(redis), redis.hgetall(keyOf(prefix))]);
+  const found: Heartbeats<Report> = { reports: [], unreadable: [] };
+  const old: string[] = [];
+  for (const [process, text] of Object.entries(stored)) {
+    const value = parsed(text);
+    const { at, ended } = (value ?? {}) as Partial<Stored<object>>;
+    const report = Number.isFinite(at) ? read(value) : undefined;
+    const ageMs = Math.max(0, now - Number(at));
+    if (ageMs > KEPT_MS) old.push(process);
+    else if (report === undefined) found.unreadable.push(process);
+    else found.reports.push({ ...report, process, ageMs, ended: ended === true });
+  }
   if (old.length > 0) await redis.hdel(keyOf(prefix), ...old);
-  return seen.filter(({ ageMs }) => ageMs <= KEPT_MS);
+  return found;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function redisTime(redis: Redis): Promise<number> {

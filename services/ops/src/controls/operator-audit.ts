@@ -1,5 +1,6 @@
 import { OPERATORS_CHAIN } from '@plant-store/audit/ledger/audit-block';
-import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
+import type { AuditEntry, OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
+import { readBlock } from '@plant-store/audit/ledger/stored-block';
 import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
 import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
@@ -18,7 +19,7 @@ export type OperatorAudit = Disposable & {
   check: () => Promise<void>;
   /** Resolves when a majority has the entry in a block. @throws when it cannot be sealed */
   record: (action: OperatorAction) => Promise<void>;
-  /** The newest entries, newest first. */
+  /** The newest entries, newest first. @throws when MongoDB does not answer, or a block has not the format */
   recent: (entriesMax: number) => Promise<OperatorEntry[]>;
 };
 
@@ -44,7 +45,7 @@ export function createOperatorAudit(
     random: Math.random,
     on: { sealed: () => {}, collided: () => {}, unknown: () => {} },
   };
-  const blocks = mongo.db(database).collection<{ entries: OperatorEntry[] }>(AUDIT_BLOCKS);
+  const blocks = mongo.db(database).collection(AUDIT_BLOCKS);
 
   /** Without the unique indexes a chain may fork, so nothing is sealed before they exist. */
   const stop = new AbortController();
@@ -79,9 +80,16 @@ export function createOperatorAudit(
       const newest = await blocks
         .find({ chain: OPERATORS_CHAIN }, { maxTimeMS: READ_MS_MAX, sort: { height: -1 }, limit: entriesMax })
         .toArray();
-      return newest.flatMap(({ entries }) => entries.toReversed()).slice(0, entriesMax);
+      return newest
+        .flatMap((block) => readBlock(block).entries.toReversed())
+        .filter(isOperators)
+        .slice(0, entriesMax);
     },
 
     [Symbol.dispose]: () => stop.abort(),
   };
+}
+
+function isOperators(entry: AuditEntry): entry is OperatorEntry {
+  return !('plant' in entry);
 }

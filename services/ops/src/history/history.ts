@@ -1,4 +1,6 @@
 import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
+import type { Logger } from '@plant-store/platform/process/logger';
+import { reasonOf } from '@plant-store/platform/process/reason';
 import type { Observation } from '../monitor/monitor.ts';
 import { createIntervals } from './intervals.ts';
 import { createSampleRing, type Samples } from './samples.ts';
@@ -33,12 +35,16 @@ export type HistorySources = {
   startedAt: Date;
 };
 
-export function createHistory({ actions, version, startedAt }: HistorySources): History {
+export function createHistory(
+  { actions, version, startedAt }: HistorySources,
+  logger: Pick<Logger, 'warn'>,
+): History {
   const intervals = createIntervals();
   const ring = createSampleRing();
   const timeline = createTimeline();
   const system = createSystemEvents(timeline);
   let next = Promise.withResolvers<void>();
+  let areKnown = true;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   timeline.add({
@@ -54,11 +60,18 @@ export function createHistory({ actions, version, startedAt }: HistorySources): 
     next = Promise.withResolvers<void>();
   }
 
-  function lookForActions(): void {
+  /** Never rejects. A failure is logged once, not every 6 s. */
+  async function lookForActions(): Promise<void> {
     if (performance.now() - lookedAt < ACTIONS_MS) return;
     lookedAt = performance.now();
-    // Ignored: while MongoDB is away, the findings say so.
-    actions(ACTIONS_MAX).then(system.acted, () => {});
+    try {
+      system.acted(await actions(ACTIONS_MAX));
+      areKnown = true;
+    } catch (error) {
+      if (areKnown)
+        logger.warn({ reason: reasonOf(error) }, 'the newest actions of operators cannot be shown');
+      areKnown = false;
+    }
   }
 
   return {
@@ -66,7 +79,7 @@ export function createHistory({ actions, version, startedAt }: HistorySources): 
       const { status } = observation;
       ring.add({ status, ...intervals(status.queue?.reports) });
       system.observe(observation);
-      if (status.database !== undefined) lookForActions();
+      if (status.database !== undefined) void lookForActions();
       release();
     },
     newest: ring.newest,

@@ -1,3 +1,4 @@
+import type { Logger } from '@plant-store/platform/process/logger';
 import { createDiagnosis, type LastingFinding } from '../findings/diagnose.ts';
 import type { StatusReader, SystemStatus } from '../status/status.ts';
 import { createPace, type Pace } from './pace.ts';
@@ -12,17 +13,18 @@ export type Observation = {
 };
 
 export type Monitor = Disposable & {
-  /** The newest observation; at most a second old. Never rejects. */
+  /** The newest observation; at most a second old. */
   current: () => Promise<Observation>;
 };
 
 /**
  * Reads the system every 2 s, also when no page is open, so that it knows since when something is wrong.
- * @param observed is given every observation once, in order
+ * @param observed is given every observation once, in order; what it throws is logged
  */
 export function startMonitor(
   readStatus: StatusReader,
   observed: (observation: Observation) => void,
+  logger: Pick<Logger, 'error'>,
 ): Monitor {
   const diagnose = createDiagnosis();
   const paceOf = createPace();
@@ -32,11 +34,17 @@ export function startMonitor(
     const status = await readStatus();
     if (latest?.status !== status) {
       latest = { status, findings: diagnose(status), pace: paceOf(status) };
-      observed(latest);
+      try {
+        observed(latest);
+      } catch (err) {
+        logger.error({ err }, 'a reading of the system could not be added to the history');
+      }
     }
     return latest;
   }
 
-  const timer = setInterval(current, PERIOD_MS);
+  const timer = setInterval(() => {
+    current().catch((err: unknown) => logger.error({ err }, 'the system could not be judged'));
+  }, PERIOD_MS);
   return { current, [Symbol.dispose]: () => clearInterval(timer) };
 }

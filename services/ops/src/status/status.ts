@@ -26,6 +26,7 @@ export type StatusReader = () => Promise<SystemStatus>;
 const READ_MS_MAX = 2_500;
 /** One reading serves all requests within this time, so that many open pages cost what one does. */
 const FRESH_MS = 1_000;
+const UNREADABLE_LOGGED_MAX = 10;
 
 export type StatusSources = { database: Db; queue: Queue; redis: Redis; queuePrefix: string };
 
@@ -38,10 +39,14 @@ export function createStatusReader(
   /** From the previous reading, so that reading MongoDB does not wait for Redis. */
   const failedCommits = rememberFailedCommits(() => performance.now());
   const databaseAnswer = answerOf('MongoDB', () => readDatabase(failedCommits.all()), databaseFault, logger);
+  const unreadable = logUnreadable(logger);
   const redisAnswer = answerOf(
     'Redis',
     async () => {
-      const [status, server] = await Promise.all([readQueue(queue, redis, queuePrefix), readRedis()]);
+      const [status, server] = await Promise.all([
+        readQueue(queue, redis, queuePrefix, unreadable),
+        readRedis(),
+      ]);
       return { status, server };
     },
     () => redisFault(redis),
@@ -72,6 +77,18 @@ export function createStatusReader(
     const now = performance.now();
     if (latest === undefined || now - latest.readAt > FRESH_MS) latest = { status: read(), readAt: now };
     return latest.status;
+  };
+}
+
+/** Logs reports that cannot be read whenever there are more of them than before, not at every reading. */
+function logUnreadable(logger: Logger): (processes: readonly string[]) => void {
+  let known = 0;
+  return (processes) => {
+    if (processes.length > known) {
+      const fields = { count: processes.length, processes: processes.slice(0, UNREADABLE_LOGGED_MAX) };
+      logger.warn(fields, 'reports of processes cannot be read and are left out');
+    }
+    known = processes.length;
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ProcessReport } from '@plant-store/contracts/process-report';
+import { type ProcessReport, readProcessReport } from '@plant-store/contracts/process-report';
 import { readHeartbeats, type Seen } from '@plant-store/platform/redis/heartbeats';
 import { type QueueStatus as QueueFigures, readQueueStatus } from '@plant-store/platform/redis/queue-status';
 import type { Job, Queue } from 'bullmq';
@@ -37,15 +37,23 @@ export type QueueStatus = QueueFigures & {
   haltedMs: number | undefined;
 };
 
-/** @throws when Redis does not answer in time. */
-export async function readQueue(queue: Queue, redis: Redis, prefix: string): Promise<QueueStatus> {
+/**
+ * @param unreadable is given the processes whose report is none, at every reading; such a report is left out
+ * @throws when Redis does not answer in time
+ */
+export async function readQueue(
+  queue: Queue,
+  redis: Redis,
+  prefix: string,
+  unreadable: (processes: readonly string[]) => void,
+): Promise<QueueStatus> {
   // A queue that was never connected would wait for Redis instead of failing.
   if (redis.status !== 'ready') throw new Error(`the connection is ${redis.status}`);
   const clients = await queue.getWorkers();
-  const [figures, reports, unusual, waiting, failed, concurrency, rateLimit, haltedMs, pause] =
+  const [figures, heartbeats, unusual, waiting, failed, concurrency, rateLimit, haltedMs, pause] =
     await Promise.all([
       readQueueStatus(queue),
-      readHeartbeats<ProcessReport>(redis, prefix),
+      readHeartbeats(redis, prefix, readProcessReport),
       queue.getJobCounts(...UNUSUAL_STATES),
       queue.getJobs(['wait', 'prioritized', 'delayed'], 0, JOBS_READ_MAX - 1, true),
       queue.getJobs(['failed'], 0, JOBS_READ_MAX - 1),
@@ -54,6 +62,8 @@ export async function readQueue(queue: Queue, redis: Redis, prefix: string): Pro
       queue.getRateLimitTtl(),
       readPause(redis, prefix),
     ]);
+  const { reports } = heartbeats;
+  unreadable(heartbeats.unreadable);
   const connected = new Set(clients.map((client) => client['rawname']?.split(':w:')[1]));
   return {
     ...figures,
