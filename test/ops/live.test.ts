@@ -1,3 +1,7 @@
+import { OPERATORS_CHAIN } from '@plant-store/audit/ledger/audit-block';
+import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import { VERSION } from '@plant-store/platform/process/version';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { freshId, postPlant } from '../harness/api/post-plant.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
@@ -12,6 +16,7 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const servers = testEnvironment();
 const STREAMS_MAX = 100;
+const SESSION_STREAMS_MAX = 10;
 
 /** Lets the clocks of the process go on by longer than a session lasts. */
 const elevenHoursAtSignal = `
@@ -94,21 +99,30 @@ test('the stream of a session that is over its age ends', async () => {
   }
 });
 
-test('streams are bounded in number, and one that ends makes room', async () => {
-  const streams = await Promise.all(Array.from({ length: STREAMS_MAX }, () => openLive(ops, vera)));
+test('streams are bounded in number, of one session and of all, and one that ends makes room', async () => {
+  const crowded = await startConsole({ ...servers, TRUSTED_PROXIES: '127.0.0.0/8' });
+  const streams: LiveStream[] = [];
   try {
+    for (let session = 1; streams.length < STREAMS_MAX; session++) {
+      const visitor = await signedInFrom(crowded, `192.0.2.${session}`);
+      const own = Array.from({ length: SESSION_STREAMS_MAX }, () => openLive(crowded, visitor));
+      streams.push(...(await Promise.all(own)));
+      expect((await openLive(crowded, visitor)).status).toBe(503);
+    }
     expect(streams.filter(({ status }) => status !== 200)).toEqual([]);
-    expect((await openLive(ops, vera)).status).toBe(503);
+    const late = await signedInFrom(crowded, '192.0.2.200');
+    expect((await openLive(crowded, late)).status).toBe(503);
     streams[0]?.close();
     await waitFor(
       async () => {
-        await using next = await openLive(ops, vera);
+        await using next = await openLive(crowded, late);
         return next.status === 200;
       },
       { withinMs: 10_000, what: 'a stream after one has ended' },
     );
   } finally {
     for (const { close } of streams) close();
+    await crowded.close();
   }
 });
 
@@ -159,8 +173,8 @@ test('what API and worker do is measured by answer, duration and size, and their
       withinMs: 10_000,
       what: 'the end is an event',
     });
-    expect(texts()).toContain('api-rose started, version 1.0.0');
-    expect(texts()).toContain('worker-rose started, version 1.0.0');
+    expect(texts()).toContain(`api-rose started, version ${VERSION}`);
+    expect(texts()).toContain(`worker-rose started, version ${VERSION}`);
   } finally {
     for (const program of programs) await program.stop();
   }
@@ -179,6 +193,35 @@ test('a pause and who began it are events, and the pause ends with the next cont
   await act('resume', { reason: 'mended' });
   await event(({ kind, lasted }) => kind === 'pause' && lasted.startsWith('for '));
 });
+
+test('a block that has not the format is logged, and the console goes on', async () => {
+  await using mongo = new MongoClient(servers.MONGODB_URL);
+  const blocks = mongo.db().collection(AUDIT_BLOCKS);
+  const { insertedId } = await blocks.insertOne({
+    chain: OPERATORS_CHAIN,
+    height: 1_000_000,
+    entries: [null],
+    time: new Date(),
+  });
+  try {
+    const shown = 'the newest actions of operators cannot be shown';
+    await waitFor(() => ops.log().some(({ msg }) => msg === shown), {
+      withinMs: 20_000,
+      what: 'the log tells why actions are not shown',
+    });
+    await using stream = await openLive(ops, vera);
+    await messages(stream, 2);
+  } finally {
+    await blocks.deleteOne({ _id: insertedId });
+  }
+});
+
+/** Each from an address of its own, since sign-ins are limited by address. */
+async function signedInFrom(console_: RunningConsole, address: string): Promise<Visitor> {
+  const visitor = visit(console_);
+  expect((await visitor.signIn(viewer, { 'x-forwarded-for': address })).status).toBe(303);
+  return visitor;
+}
 
 async function messages(stream: LiveStream, count: number): Promise<void> {
   await waitFor(() => stream.messages.length >= count, { withinMs: 20_000, what: `message ${count}` });

@@ -9,6 +9,8 @@ import { timelineWords } from './timeline-words.ts';
 
 /** Open pages, hidden ones not counted: they hold no stream. */
 const STREAMS_MAX = 100;
+/** Of one session, so that one person's pages leave room for everybody else's. */
+const SESSION_STREAMS_MAX = 10;
 /** A stream ends after this time; the browser opens the next one by itself. */
 const STREAM_MS_MAX = 10 * 60_000;
 /** What the browser waits for before it opens the next one. */
@@ -25,7 +27,8 @@ export const live: FastifyPluginAsync<{ monitor: Monitor; history: History }> = 
   app,
   { monitor, history },
 ) => {
-  let open = 0;
+  /** The session of each stream that is open. */
+  const open = new Map<FastifyRequest, string>();
   let closing = false;
   app.addHook('preClose', async () => {
     closing = true;
@@ -36,13 +39,15 @@ export const live: FastifyPluginAsync<{ monitor: Monitor; history: History }> = 
     '/live',
     { handlerTimeout: CUT_MS, exposeHeadRoute: false },
     (request, reply) => {
-      if (open >= STREAMS_MAX) {
-        throw new Refusal(503, `${STREAMS_MAX} pages are open: this one is refreshed now and then.`);
+      const { sessionId } = request.session;
+      const own = [...open.values()].filter((session) => session === sessionId).length;
+      const most =
+        own >= SESSION_STREAMS_MAX ? SESSION_STREAMS_MAX : open.size >= STREAMS_MAX ? STREAMS_MAX : undefined;
+      if (most !== undefined) {
+        throw new Refusal(503, `${most} pages are open: this one is refreshed now and then.`);
       }
-      open++;
-      reply.raw.once('close', () => {
-        open--;
-      });
+      open.set(request, sessionId);
+      reply.raw.once('close', () => open.delete(request));
       return reply
         .type('text/event-stream')
         .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no', connection: 'close' })

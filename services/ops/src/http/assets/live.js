@@ -16,6 +16,7 @@ let refusedTimer;
 
 function listen() {
   stop();
+  if (document.visibilityState === 'hidden') return;
   heardAt = performance.now();
   stream = new EventSource(`/live?after=${newestSample()}`);
   stream.addEventListener('message', ({ data }) => {
@@ -40,7 +41,10 @@ function stop() {
 }
 
 async function refused() {
+  const closed = stream;
   await ask();
+  // Meanwhile the tab may have been hidden, or hidden and seen again.
+  if (stream !== closed || document.visibilityState === 'hidden') return;
   refusedTimer = setTimeout(listen, REFUSED_PERIOD_MS);
 }
 
