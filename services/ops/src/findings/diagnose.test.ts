@@ -110,6 +110,23 @@ test('a worker that restarts within seconds is no finding', () => {
   expect(diagnose({ ...away, at: at(8) })).toEqual([]);
 });
 
+test.each([
+  ['a pause', queue({ paused: true, waiting: 9 })],
+  ['an outage of Redis', { queue: undefined, redis: undefined }],
+  ['an outage of MongoDB', { database: undefined }],
+])('after %s a worker is called stuck once it has had 12 s to make progress', (_what, hindered) => {
+  const diagnose = createDiagnosis();
+  const read = (seconds: number, more: Partial<SystemStatus>) =>
+    diagnose({ ...healthyStatus, ...more, at: at(seconds) }).filter(({ id }) => id === 'worker-stuck');
+  const without = (ms: number) =>
+    queue({ waiting: 9, oldestWaitingMs: ms, workers: [worker({ sinceProgressMs: ms })] });
+  read(0, hindered);
+  read(60, hindered);
+  expect(read(62, without(62_000))).toEqual([]);
+  expect(read(70, without(70_000))).toEqual([]);
+  expect(read(72, without(72_000))).toMatchObject([{ since: at(60) }]);
+});
+
 test('all that is wrong is found at once, the gravest first, each since it began', () => {
   const diagnose = createDiagnosis();
   const paused = queue({ paused: true, failed: 2 });

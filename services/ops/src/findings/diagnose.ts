@@ -29,22 +29,26 @@ export function findingsNow(status: SystemStatus): FindingNow[] {
  */
 export function createDiagnosis(): (status: SystemStatus) => LastingFinding[] {
   let firstSeen = new Map<string, number>();
+  /** Of each rule that needs something: when it was last missing. */
+  const lastMissing = new Map<string, number>();
 
   return (status) => {
     const at = status.at.getTime();
     const seen = new Map<string, number>();
     const standing: LastingFinding[] = [];
-    for (const { id, find, holdMs = 0 } of rules) {
+    for (const { id, find, needs, holdMs = 0 } of rules) {
+      if (needs?.possible(status) === false) lastMissing.set(id, at);
+      const possibleSince = lastMissing.get(id) ?? Number.NEGATIVE_INFINITY;
       for (const finding of find(status)) {
         const key = [id, finding.subject].filter(Boolean).join(':');
         const first = firstSeen.get(key) ?? at;
         seen.set(key, first);
-        if (at - first < holdMs) continue;
+        if (at - first < holdMs || at - possibleSince < (needs?.ms ?? 0)) continue;
         standing.push({
           ...finding,
           id,
           key,
-          since: new Date(Math.min(first, at - (finding.lastedMs ?? 0))),
+          since: new Date(Math.max(possibleSince, Math.min(first, at - (finding.lastedMs ?? 0)))),
         });
       }
     }

@@ -21,5 +21,10 @@ export type Rule = {
   id: string;
   /** A finding is shown once it has lasted this long, so that a restart alone shows none. */
   holdMs?: number;
+  /**
+   * For a rule that blames a lack of progress: whether progress is possible. A finding is shown once that has been so
+   * for `ms`, and then counts from there at the earliest.
+   */
+  needs?: { possible: (status: SystemStatus) => boolean; ms: number };
   find: (status: SystemStatus) => readonly Finding[];
 };

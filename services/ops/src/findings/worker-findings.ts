@@ -1,5 +1,6 @@
 import { age, count } from '../status/figures.ts';
 import type { WorkerStatus } from '../status/reading/worker-status.ts';
+import type { SystemStatus } from '../status/status.ts';
 import type { Finding, Rule } from './finding.ts';
 
 /** A worker replaces its own connection after 10 s without progress; after this long, that has not helped. */
@@ -53,11 +54,12 @@ const silent: Rule = {
 
 const stuck: Rule = {
   id: 'worker-stuck',
-  find: ({ database, queue }) => {
-    if (database === undefined || queue === undefined) return [];
-    const shouldWork =
-      queue.waiting > 0 && !queue.paused && queue.haltedMs === undefined && queue.rateLimit === undefined;
-    if (!shouldWork || queue.oldestWaitingMs < STUCK_MS) return [];
+  // After a pause or an outage, workers have processed nothing for a while through no fault of theirs.
+  needs: { possible: handsOutJobs, ms: STUCK_MS },
+  find: (status) => {
+    const { queue } = status;
+    if (queue === undefined || !handsOutJobs(status)) return [];
+    if (queue.waiting === 0 || queue.oldestWaitingMs < STUCK_MS) return [];
     return queue.workers.filter(isStuck).map(
       (worker): Finding => ({
         subject: worker.name,
@@ -71,6 +73,11 @@ const stuck: Rule = {
     );
   },
 };
+
+function handsOutJobs({ database, queue }: SystemStatus): boolean {
+  if (database === undefined || queue === undefined) return false;
+  return !queue.paused && queue.haltedMs === undefined && queue.rateLimit === undefined;
+}
 
 function isStuck({ state, sinceProgressMs }: WorkerStatus): boolean {
   return (state === 'idle' || state === 'working') && sinceProgressMs > STUCK_MS;
