@@ -1,7 +1,7 @@
 import { spread } from '../measure/statistics.ts';
 import type { Beside, BesideCreates, LedgerResults } from './measure-ledger.ts';
 
-export const ledgerGoals = {
+const ledgerGoals = {
   /** Of each kind of search, at the median. */
   searchMs: 50,
   /** For a million entries. */

@@ -14,7 +14,7 @@ const logger = createLogger('floor', config.instance, config.logLevel);
 const events = apiEvents({
   logger,
   registry: createRegistry('floor'),
-  database: { fails: () => {}, works: () => {} },
+  database: { fails: () => {}, works: () => {}, failing: () => false },
   creates: { waiting: () => 0, waitingMax: 1 },
 });
 const now = () => performance.now();

@@ -3,7 +3,7 @@ import type { ActionOutcome } from './perform.ts';
 
 /** Controls of the queue, then those of plants, which the pages about plants offer. */
 export const QUEUE_CONTROLS = ['pause', 'resume', 'retry', 'drop', 'lift-limits'] as const;
-export const PLANT_CONTROLS = ['quarantine', 'release'] as const;
+const PLANT_CONTROLS = ['quarantine', 'release'] as const;
 export const CONTROLS = [...QUEUE_CONTROLS, ...PLANT_CONTROLS] as const;
 
 export const PAUSE_MINUTES_MAX = 24 * 60;

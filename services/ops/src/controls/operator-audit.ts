@@ -10,7 +10,7 @@ import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { type MongoClient, ObjectId } from 'mongodb';
 
 /** An operator's action or attempt, before it is sealed in the audit log. */
-export type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
+type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
 
 export type OperatorAudit = Disposable & {
   /** Resolves once the indexes exist, without which nothing is sealed. */

@@ -5,7 +5,7 @@ import { type Intervals, mean, observed, perSecond, quantile } from './intervals
 /** One moment of the system: what was read, and what its processes reported since the reading before. */
 export type Measured = Intervals & { status: SystemStatus };
 
-export type Unit = '/s' | 'ms' | 's' | 'plants' | 'jobs' | 'processes';
+type Unit = '/s' | 'ms' | 's' | 'plants' | 'jobs' | 'processes';
 
 export type Series = {
   /** Unique among all series. */

@@ -3,7 +3,7 @@ import type { Question } from '@plant-store/search/question';
 import { askedTime, TIME_RULE } from './asked-time.ts';
 
 /** The fields of the search form, as the person filled them in. */
-export const SEARCH_FIELDS = [
+const SEARCH_FIELDS = [
   'text',
   'id',
   'name',
