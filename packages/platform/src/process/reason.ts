@@ -3,13 +3,11 @@ import { inspect } from 'node:util';
 const REASON_CHARACTERS_MAX = 500;
 
 /**
- * Why something failed, in one line of at most 500 characters for the log, whatever was thrown. The error of a connection that was tried at
- * several addresses has an empty message; the errors of the addresses are in it.
+ * Why something failed, in one line of at most 500 characters for the log, whatever was thrown. The error of a
+ * connection that was tried at several addresses has an empty message; the errors of the addresses are in it.
  */
 export function reasonOf(error: unknown): string {
-  return wordsOf(error)
-    .replaceAll(/\s*[\r\n]+\s*/g, ' ')
-    .slice(0, REASON_CHARACTERS_MAX);
+  return wordsOf(error).replaceAll(/\s+/g, ' ').slice(0, REASON_CHARACTERS_MAX);
 }
 
 function wordsOf(error: unknown): string {
