@@ -5,6 +5,7 @@ import type { Logger } from '@plant-store/platform/process/logger';
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Refusal } from '../http/failures.ts';
 import { wantsPage } from '../http/requests.ts';
+import { sendPage } from '../http/send-page.ts';
 import type { OpsMetrics } from '../metrics.ts';
 import { signInPage } from '../pages/sign-in-page.ts';
 import type { User } from './accounts.ts';
@@ -92,7 +93,7 @@ export const signIn: FastifyPluginAsync<SignInOptions> = async (
 
   app.get('/sign-in', async (request, reply) => {
     if (signedInUser(request) !== undefined) return reply.redirect('/', 303);
-    return reply.type('text/html; charset=utf-8').header('cache-control', 'no-store').send(signInPage({}));
+    return sendPage(reply, signInPage({}));
   });
 
   app.post('/sign-in', { onRequest: limitAddress, config: { rateLimit: {} } }, async (request, reply) => {
@@ -107,8 +108,7 @@ export const signIn: FastifyPluginAsync<SignInOptions> = async (
       metrics.signIns.inc({ outcome: 'refused' });
       logger.warn(who, 'sign-in refused');
       if (!wantsPage(request)) throw new Refusal(401, WRONG);
-      reply.code(401).type('text/html; charset=utf-8').header('cache-control', 'no-store');
-      return reply.send(signInPage({ name, problem: WRONG }));
+      return sendPage(reply.code(401), signInPage({ name, problem: WRONG }));
     }
     /** A new session id, so that one planted before signing in is worth nothing after (session fixation). */
     await request.session.regenerate();

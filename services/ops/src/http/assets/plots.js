@@ -1,6 +1,7 @@
 // Draws the last hour. Every plot shows the same time, and pointing at one points at all of them; the slider does the
 // same for the keyboard. The figures beside the names are the newest ones, or those at the time that is pointed at.
 import { figure } from './format.js';
+import { setText } from './set-text.js';
 
 const { uPlot } = globalThis;
 const KEPT_MS = 3_600_000;
@@ -237,8 +238,4 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
 
 function clock(time) {
   return new Date(time).toISOString().slice(11, 19);
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }

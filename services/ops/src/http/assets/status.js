@@ -1,4 +1,6 @@
 // Shows the status in words. Texts change in place, so that focus, selection and scrolling stay where they are.
+import { setText } from './set-text.js';
+
 const verdict = document.querySelector('[data-verdict]');
 const findings = document.querySelector('[data-findings]');
 const findingTemplate = document.querySelector('[data-finding-template]');
@@ -70,11 +72,6 @@ function chainRow({ chain, height, entries, sealed }) {
   const row = document.createElement('tr');
   for (const text of [chain, height, entries, sealed]) row.insertCell().textContent = text;
   return row;
-}
-
-// Unchanged text is left alone: a screen reader announces what is set anew.
-function setText(element, text) {
-  if (element !== null && element.textContent !== text) element.textContent = text;
 }
 
 // Old figures must not go on saying that all is well.

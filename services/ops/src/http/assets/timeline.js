@@ -1,4 +1,6 @@
 // The list of what happened. An event that stays keeps its element, so that selection and scrolling stay where they are.
+import { setText } from './set-text.js';
+
 const list = document.querySelector('[data-timeline]');
 const template = document.querySelector('[data-event-template]');
 
@@ -19,8 +21,4 @@ function item(element = template.content.firstElementChild.cloneNode(true), even
   setText(element.querySelector('[data-text]'), event.text);
   setText(element.querySelector('[data-lasted]'), event.lasted);
   return element;
-}
-
-function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }
