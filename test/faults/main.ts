@@ -56,6 +56,12 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => void endProcessesOf(folder).finally(() => process.exit(130)));
 }
 
+// A defect of the harness outside of a row's own work.
+process.once('uncaughtException', (error) => {
+  process.stderr.write(`faults: ${error.stack}\n`);
+  void endProcessesOf(folder).finally(() => process.exit(2));
+});
+
 try {
   if (options.mutants) await runMutants();
   else if (options.publish === undefined) await runMatrix();

@@ -16,7 +16,7 @@ import type { FastifyListenOptions } from 'fastify';
 import { type MongoClient, ObjectId } from 'mongodb';
 import type { ApiConfig, ApiSecrets } from './config.ts';
 import { createPlant } from './domain/create-plant.ts';
-import { COMMIT_PLANTS_MAX, groupCommit, groupRead, WAITING_PLANTS_MAX } from './domain/group-commit.ts';
+import { groupCommit, groupRead, WAITING_PLANTS_MAX } from './domain/group-commit.ts';
 import { recentIds } from './domain/recent-ids.ts';
 import { type ApiEvents, apiEvents } from './events.ts';
 import { buildApp } from './http/app.ts';
@@ -120,7 +120,7 @@ export async function startApi(
     },
     // One full commit may wait for the one that is being written: more would only wait longer.
     admission: {
-      isFull: () => overload.isOverloaded() && commits.waiting() >= COMMIT_PLANTS_MAX,
+      isFull: () => overload.isOverloaded() && commits.hasFullBatch(),
       refused: (request) => {
         overload.refused();
         events.refusedForLoad(request);

@@ -16,7 +16,7 @@ const total = Math.floor(rate * seconds);
 const accepted: number[] = [];
 const refused: number[] = [];
 const others: Record<string, number> = {};
-const counts = { created: 0, unknown: 0, inTime: 0, answered: 0, withoutRetryAfter: 0, broken: 0 };
+const counts = { created: 0, unknown: 0, inTime: 0, answered: 0, good: 0, withoutRetryAfter: 0, broken: 0 };
 const due: number[] = [];
 let sent = 0;
 
@@ -28,6 +28,7 @@ let opening = 0;
 const cpuAtStart = process.cpuUsage();
 const start = performance.now();
 const judgedFrom = start + settleSeconds * 1_000;
+const judgedUntil = start + seconds * 1_000;
 while (counts.answered < total) {
   const now = performance.now();
   while (due.length < total) {
@@ -43,10 +44,10 @@ for (const connection of all) connection.close();
 const { user, system } = process.cpuUsage(cpuAtStart);
 const ended = performance.now();
 const report: OpenReport = {
-  offered: counts.inTime / total,
+  offered: counts.inTime / (rate * (seconds - settleSeconds)),
   created: counts.created,
   unknown: counts.unknown,
-  goodput: accepted.length / (seconds - settleSeconds),
+  goodput: counts.good / (seconds - settleSeconds),
   refused: refused.length,
   others,
   withoutRetryAfter: counts.withoutRetryAfter,
@@ -61,7 +62,8 @@ process.stdout.write(`${JSON.stringify(report)}\n`);
 
 function sendAllDue(): void {
   while (sent < due.length) {
-    const connection = free.pop();
+    // The one that has been free for longest: the API closes connections that stay silent for seconds.
+    const connection = free.shift();
     if (connection === undefined) break;
     send(connection, sent++);
   }
@@ -89,7 +91,7 @@ function openMore(): void {
 
 function send(connection: HttpConnection, number: number): void {
   const time = due[number] as number;
-  if (performance.now() - time <= LATE_MS) counts.inTime++;
+  if (time >= judgedFrom && performance.now() - time <= LATE_MS) counts.inTime++;
   const id = firstId + number;
   connection.post(`{"id":${id},"name":"Plant ${id}","tag":"overload"}`, (status, answer) => {
     counts.answered++;
@@ -103,8 +105,10 @@ function send(connection: HttpConnection, number: number): void {
     const error = /"error":(\d+)/.exec(text)?.[1];
     if (status === 200) counts.created++;
     if (error === '5002') counts.unknown++;
+    const now = performance.now();
+    if (status === 200 && now >= judgedFrom && now < judgedUntil) counts.good++;
     if (time < judgedFrom) return;
-    const ms = performance.now() - time;
+    const ms = now - time;
     if (status === 200) accepted.push(ms);
     else if (status !== undefined) refusal(`${status} ${error}`, text, ms);
   });

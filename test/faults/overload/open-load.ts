@@ -15,13 +15,14 @@ export type OpenLoad = {
 };
 
 export type OpenReport = {
-  /** The share of the creates that were sent within 100 ms of their time: with less, the load was not offered. */
+  /** After the first seconds, the share of the creates that were sent within 100 ms of their time. */
   offered: number;
   /** All answers of 200, and of 503 with 5002: those may be stored. */
   created: number;
   unknown: number;
-  /** Answers after the first seconds: 200 a second, refusals with 5001, answers of any other kind by status and number. */
+  /** Answers of 200 a second, of all that came between the first seconds and the end. */
   goodput: number;
+  /** Answers to creates after the first seconds: refusals with 5001, and any other kind by status and number. */
   refused: number;
   others: Record<string, number>;
   /** Refusals without `Retry-After`. */

@@ -1,12 +1,16 @@
 import { measureOverload, type OverloadFigures } from '../overload/measure-overload.ts';
 import type { Row } from './row.ts';
 
-/** L4. A refusal is quick; an accepted create takes at most so many times what it takes without overload. */
+/**
+ * L4 speaks of twice the capacity: a refusal is quick, an accepted create takes at most so many times what it takes
+ * without overload. Three times the capacity has to be borne.
+ */
+const L4_TIMES = 2;
 const GOODPUT_MIN = 0.8;
 const REFUSED_MS_MAX = 100;
 const SLOWER_MAX = 3;
-/** Of the API: what it holds is bounded by count. */
-const RSS_GROWTH_MIB_MAX = 256;
+/** Of the API: what its container may use in docker-compose.yml. */
+const RSS_MIB_MAX = 512;
 /** Less, and the generator was the bottleneck: the run says nothing. */
 const OFFERED_MIN = 0.95;
 
@@ -39,37 +43,32 @@ function summary({ capacity, unloadedP99Ms, overloaded }: OverloadFigures): stri
   return [`${Math.round(capacity)} creates/s, p99 ${Math.round(unloadedP99Ms)} ms`, ...parts].join('; ');
 }
 
-function misses({
-  capacity,
-  unloadedP99Ms,
-  rssMiB,
-  overloaded,
-  stored,
-  processed,
-}: OverloadFigures): string[] {
+function misses({ capacity, unloadedP99Ms, overloaded, stored, processed }: OverloadFigures): string[] {
   const found: string[] = [];
   const expect = (holds: boolean, what: string) => {
     if (!holds) found.push(`L4: ${what}`);
   };
   for (const { times, ...report } of overloaded) {
     const at = `at ${times} times the capacity`;
-    expect(report.offered >= OFFERED_MIN, `${at} only ${percent(report.offered)} of the load was offered`);
-    expect(
-      report.goodput >= GOODPUT_MIN * capacity,
-      `${at} goodput is ${percent(report.goodput / capacity)} of the best`,
-    );
-    expect(
-      report.acceptedP99Ms <= SLOWER_MAX * unloadedP99Ms,
-      `${at} p99 of the accepted is ${Math.round(report.acceptedP99Ms)} ms, ${Math.round(unloadedP99Ms)} ms without`,
-    );
-    expect(
-      report.refusedP99Ms <= REFUSED_MS_MAX,
-      `${at} p99 of refusals is ${Math.round(report.refusedP99Ms)} ms`,
-    );
+    if (times === L4_TIMES) {
+      expect(report.offered >= OFFERED_MIN, `${at} only ${percent(report.offered)} of the load was offered`);
+      expect(
+        report.goodput >= GOODPUT_MIN * capacity,
+        `${at} goodput is ${percent(report.goodput / capacity)} of the best`,
+      );
+      expect(
+        report.acceptedP99Ms <= SLOWER_MAX * unloadedP99Ms,
+        `${at} p99 of the accepted is ${Math.round(report.acceptedP99Ms)} ms, ${Math.round(unloadedP99Ms)} ms without`,
+      );
+      expect(
+        report.refusedP99Ms <= REFUSED_MS_MAX,
+        `${at} p99 of refusals is ${Math.round(report.refusedP99Ms)} ms`,
+      );
+    }
     expect(Object.keys(report.others).length === 0, `${at} other answers: ${JSON.stringify(report.others)}`);
     expect(report.withoutRetryAfter === 0, `${at} ${report.withoutRetryAfter} refusals had no Retry-After`);
     expect(report.broken === 0, `${at} ${report.broken} connections broke`);
-    expect(report.rssMiB <= rssMiB + RSS_GROWTH_MIB_MAX, `${at} the API held ${report.rssMiB} MiB`);
+    expect(report.rssMiB <= RSS_MIB_MAX, `${at} the API held ${report.rssMiB} MiB`);
   }
   expect(stored === 0, `${stored} plants are stored beside those that may be`);
   expect(processed, 'not every stored plant is indexed');

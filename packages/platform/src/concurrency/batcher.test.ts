@@ -49,6 +49,27 @@ test('alone, an item is processed at once; what arrives meanwhile forms the next
   expect(await Promise.all(others)).toEqual(['b!', 'c!']);
 });
 
+test('a full batch starts beside the one in flight; what comes then waits, full or not', async () => {
+  const { batcher, inProcess } = manual({ batchesMax: 4 });
+  const all = ['a', 'b', 'c'].map((item) => batcher.submit(item));
+  expect(batcher.hasFullBatch()).toBe(false);
+  for (const item of ['d', 'e', 'f', 'g']) all.push(batcher.submit(item));
+  expect(inProcess.map(({ batch }) => batch)).toEqual([['a'], ['b', 'c', 'd']]);
+  expect(batcher.hasFullBatch()).toBe(true);
+  inProcess[0]?.end();
+  await all[0];
+  expect(inProcess[2]?.batch).toEqual(['e', 'f', 'g']);
+  all.push(batcher.submit('h'));
+  inProcess[1]?.end();
+  await all[1];
+  expect(inProcess).toHaveLength(3);
+  inProcess[2]?.end();
+  await all[4];
+  expect(inProcess[3]?.batch).toEqual(['h']);
+  inProcess[3]?.end();
+  await Promise.all(all);
+});
+
 test('no key stands twice in a batch, and order is kept', async () => {
   const { batcher, inProcess } = manual();
   const all = ['x', 'a', 'a', 'b'].map((item) => batcher.submit(item));

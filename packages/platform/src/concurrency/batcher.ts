@@ -1,12 +1,16 @@
 /**
  * Turns concurrent submissions into few batches, as group commit does in databases (DeWitt et al., "Implementation
  * Techniques for Main Memory Database Systems", 1984), without a timer: a batch starts at once with the items that
- * wait, and items that arrive while it is in flight form the next one. A single submission is not delayed.
+ * wait, and items that arrive while it is in flight form the next one. A single submission is not delayed. A full batch
+ * does not wait for the one in flight, because it would not become larger (double buffering): what it is sent to is not
+ * idle until an event loop with much else to do comes to the answer.
  */
 export type Batcher<Item, Result> = {
   submit: (item: Item) => Promise<Result>;
   /** Submissions that wait for their batch to start. */
   waiting: () => number;
+  /** Whether they fill a batch. */
+  hasFullBatch: () => boolean;
   /** For how long the oldest of them has waited. */
   waitedMs: () => number;
   /** Resolves when nothing waits and nothing is in flight. */
@@ -39,6 +43,9 @@ export type BatcherOptions<Item, Result> = {
    */
   intervalMs?: number;
 };
+
+/** Batches in flight at once that were full when they started; slow ones are not counted. */
+const FULL_BATCHES_MAX = 2;
 
 type Entry<Item, Result> = {
   item: Item;
@@ -74,7 +81,8 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
 
   function startNext(): void {
     if (waiting.length === 0) return;
-    if (inFlight > slow || inFlight >= options.batchesMax) {
+    const most = hasFullBatch() ? FULL_BATCHES_MAX : 1;
+    if (inFlight - slow >= most || inFlight >= options.batchesMax) {
       if (expiry === undefined) expiry = setTimeout(refuseExpired, options.waitMsMax).unref();
       return;
     }
@@ -90,6 +98,10 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     const batch = takeBatch();
     lastItems = batch.length;
     void processBatch(batch);
+  }
+
+  function hasFullBatch(): boolean {
+    return waiting.length >= options.batchItemsMax || waitingBytes >= options.batchBytesMax;
   }
 
   function startWhenDue(): void {
@@ -169,6 +181,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   return {
     submit,
     waiting: () => waiting.length,
+    hasFullBatch,
     waitedMs: () => (waiting[0] === undefined ? 0 : performance.now() - waiting[0].since),
     idle: () =>
       inFlight === 0 && waiting.length === 0
