@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { constants, hostname, setPriority } from 'node:os';
 import { PLANT_SEARCH } from '@plant-store/contracts/plant-document';
 import { Command } from 'commander';
 import { reindex } from '../search/reindex.ts';
@@ -44,6 +44,7 @@ export function reindexCommand(): Command {
 
 /** @throws CommandError when another one runs, or when it is stopped. */
 async function rebuild({ database }: OpenDatabase, plantsPerSecond: number) {
+  setPriority(constants.priority.PRIORITY_LOW);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   try {

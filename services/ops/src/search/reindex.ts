@@ -12,8 +12,8 @@ import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry'
 import type { Collection, CollectionInfo, Db } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';
 
-/** Small, so that a create waits no longer for one of these writes than for another commit. */
-const PLANTS_AT_ONCE = 200;
+/** Small, so that a create hardly waits for one of these writes. */
+const PLANTS_AT_ONCE = 50;
 /** Blocks replayed before workers write to both indexes, so that little is left for that time. */
 const BLOCKS_LEFT_MAX = 20;
 /** Ids of pending plants read at once. */
