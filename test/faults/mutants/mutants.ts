@@ -59,6 +59,14 @@ export const mutants: readonly Mutant[] = [
     if (result !== undefined) return toReport({ writeErrors: result.writeErrors ?? [] }, documents);\n`,
   },
   {
+    name: 'taking MongoServerSelectionError for "not stored"',
+    breaks: ['S2'],
+    row: '23b',
+    file: 'services/api/src/domain/commit-plants.ts',
+    text: '    everSent ||= report.sent;\n',
+    becomes: '    everSent = report.sent;\n',
+  },
+  {
     name: 'taking a failed read for "not stored"',
     breaks: ['S2'],
     row: '23',

@@ -214,9 +214,33 @@ export const databaseRows: readonly Row[] = [
       for (const { database } of run.system.replicas) {
         for (const proxy of database.proxies) {
           proxy.plan('insert');
-          await proxy.refuse();
+          proxy.refuse();
           await proxy.accept();
         }
+      }
+    },
+  },
+  {
+    row: '23b',
+    title: 'insert held in the network, then unreachable',
+    moment: 'read as absent, its resend finds no server; then it lands',
+    load: { duplicates: 0 },
+    fault: async ({ system, random }) => {
+      const replica = random.pick(system.replicas);
+      for (let round = 0; round < 2; round++) {
+        const inserts = holdAll(replica, { command: 'insert', collection: 'plants', at: 'request' });
+        await reachedBy(inserts.first, `${replica.name} inserts`);
+        // A commit is given up after 1.5 s, and read.
+        const read = replica.hold({ command: 'find', collection: 'plants', at: 'reply' });
+        await reachedBy(read, `${replica.name} reads what it could not insert`);
+        for (const proxy of replica.database.proxies) proxy.refuse();
+        // Until the replica has noticed: with a connection left, it would send once more.
+        await sleep(50);
+        read.release();
+        await sleep(2_000);
+        inserts.release();
+        for (const proxy of replica.database.proxies) await proxy.accept();
+        await sleep(1_000);
       }
     },
   },

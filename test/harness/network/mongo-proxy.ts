@@ -58,9 +58,11 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
         commands.push(command);
         const fault = plans.get(command.name)?.shift() ?? 'pass';
         if (fault === 'lose request') return link.cut();
+        link.keep('server');
         const pass = () => {
           awaited.set(message.readInt32LE(4), { command, fault });
           link.toServer(message);
+          link.keep();
         };
         const { name, collection } = command;
         steps.meet({ command: name, collection, client, at: 'request' }, { pass, cut: link.cut });
@@ -71,10 +73,10 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
         awaited.delete(requestId);
         if (answered === undefined) return link.toClient(message);
         const { name, collection } = answered.command;
-        link.linger(true);
+        link.keep('client');
         const pass = () => {
           deliver(link, message, answered.fault);
-          link.linger(false);
+          link.keep();
         };
         steps.meet({ command: name, collection, client, at: 'reply' }, { pass, cut: link.cut });
       }),
@@ -84,7 +86,7 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
   function deliver(link: Link, message: Buffer, fault: Fault): void {
     if (fault === 'pass') link.toClient(message);
     else if (fault === 'lose reply') link.cut();
-    else if (fault === 'lose reply, then refuse') void proxy.refuse();
+    else if (fault === 'lose reply, then refuse') proxy.refuse();
   }
 
   const proxy = await tcpProxy(Number(port), tap);

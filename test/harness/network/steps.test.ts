@@ -1,6 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testDatabase } from '../servers/servers.ts';
+import { waitFor } from '../wait-for.ts';
 import { type MongoProxy, mongoProxy } from './mongo-proxy.ts';
 
 /** Long enough for a command that nobody holds. */
@@ -35,6 +36,18 @@ test('held at its request, a command reaches the server only when it is released
   held.release();
   await inserting;
   expect(await stored('request')).toBe(1);
+});
+
+test('held at its request, a command reaches the server though its client has been cut off meanwhile', async () => {
+  const held = proxy.hold({ command: 'insert', collection: 'steps', at: 'request' });
+  const inserting = insert('late');
+  await held.reached;
+  proxy.refuse();
+  await expect(inserting).rejects.toThrow();
+  await proxy.accept();
+  expect(await stored('late')).toBe(0);
+  held.release();
+  await waitFor(async () => (await stored('late')) === 1, { withinMs: 5_000, what: 'the insert landed' });
 });
 
 test('held at its reply, a command is executed, and its client learns of it only when it is released', async () => {

@@ -5,10 +5,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export type Link = {
   toServer: (bytes: Buffer) => void;
   toClient: (bytes: Buffer) => void;
-  /** Ends it at both sides without a good-bye. */
+  /** Ends it at both sides, without a good-bye. */
   cut: () => void;
-  /** Whether it stays open to the client when the server's side ends, because a message for the client is held. */
-  linger: (isOn: boolean) => void;
+  /** Keeps a side open while a message for it is held, whatever ends the other one. Without an argument: none any more. */
+  keep: (side?: 'client' | 'server') => void;
 };
 
 /** Sees the bytes of one connection and decides what to pass on; without one, everything is. */
@@ -24,10 +24,10 @@ export type TcpProxy = AsyncDisposable & {
   resume: () => void;
   /** Every byte arrives so much later. */
   delay: (ms: number) => void;
-  /** Cuts all connections; new ones are taken. */
+  /** Cuts all connections, but not the side for which a message is held; new ones are taken. */
   cut: () => void;
-  /** Cuts all connections and refuses new ones, until `accept`. */
-  refuse: () => Promise<void>;
+  /** Cuts all connections likewise and refuses new ones, until `accept`. */
+  refuse: () => void;
   accept: () => Promise<void>;
   close: () => Promise<void>;
 };
@@ -36,7 +36,7 @@ const straight: Tap = ({ toServer, toClient }) => ({ fromClient: toServer, fromS
 
 /** A TCP proxy on a free port of this machine, in front of a server on another, through which a link is disturbed. */
 export async function tcpProxy(targetPort: number, tap: Tap = straight): Promise<TcpProxy> {
-  const links = new Set<Socket>();
+  const links = new Set<Pick<TcpProxy, 'cut'> & { end: () => void }>();
   let delayMs = 0;
   let stalled = false;
   const held: (() => void)[] = [];
@@ -50,42 +50,42 @@ export async function tcpProxy(targetPort: number, tap: Tap = straight): Promise
 
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1');
+    const sockets = [client, upstream];
+    let kept: Socket | undefined;
     const cut = () => {
-      client.destroy();
-      upstream.destroy();
+      for (const socket of sockets) if (socket !== kept) socket.destroy();
+    };
+    const end = () => {
+      for (const socket of sockets) socket.destroy();
     };
     const write = (socket: Socket) => (bytes: Buffer) => {
       inTime(() => {
         if (socket.writable) socket.write(bytes);
       });
     };
-    let lingers = false;
-    let isOver = false;
-    const linger = (isOn: boolean) => {
-      lingers = isOn;
+    const keep = (side?: 'client' | 'server') => {
+      const before = kept;
+      kept = side && (side === 'client' ? client : upstream);
       // What was held until now is still written.
-      if (!isOn && isOver) client.end();
+      if (kept === undefined && sockets.some(({ destroyed }) => destroyed)) before?.end();
     };
     const { fromClient, fromServer } = tap({
       toServer: write(upstream),
       toClient: write(client),
-      cut,
-      linger,
+      cut: end,
+      keep,
     });
     client.on('data', fromClient);
-    upstream.on('data', fromServer);
-    for (const socket of [client, upstream]) {
-      links.add(socket);
+    // What is answered to a client that is gone concerns nobody.
+    upstream.on('data', (bytes) => !client.destroyed && fromServer(bytes));
+    const link = { cut, end };
+    links.add(link);
+    for (const socket of sockets) {
       socket.setNoDelay(true);
-      socket.on('error', () => {
-        if (!lingers || socket !== upstream) cut();
-      });
+      socket.on('error', cut);
       socket.on('close', () => {
-        links.delete(socket);
-        inTime(() => {
-          if (lingers && socket === upstream) isOver = true;
-          else cut();
-        });
+        if (sockets.every(({ destroyed }) => destroyed)) links.delete(link);
+        inTime(cut);
       });
     }
   });
@@ -97,12 +97,12 @@ export async function tcpProxy(targetPort: number, tap: Tap = straight): Promise
   const { port } = server.address() as AddressInfo;
 
   const cut = () => {
-    for (const socket of links) socket.destroy();
+    for (const link of links) link.cut();
   };
-  const refuse = async () => {
+  const close = async () => {
+    for (const link of links) link.end();
     if (!server.listening) return;
     server.close();
-    cut();
     await once(server, 'close');
   };
   return {
@@ -118,9 +118,12 @@ export async function tcpProxy(targetPort: number, tap: Tap = straight): Promise
       delayMs = ms;
     },
     cut,
-    refuse,
+    refuse: () => {
+      if (server.listening) server.close();
+      cut();
+    },
     accept: () => listen(port),
-    close: refuse,
-    [Symbol.asyncDispose]: refuse,
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

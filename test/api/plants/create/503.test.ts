@@ -53,7 +53,7 @@ describe('5001: not stored, for certain, because nothing was sent', () => {
     });
 
     test('and refuses connections; creates succeed again with nobody’s help', async () => {
-      await proxy.refuse();
+      proxy.refuse();
       const sent = proxy.seen('insert').length;
       const answers = await Promise.all(Array.from({ length: 50 }, () => post(replica.url)));
       for (const answer of answers) expectRefusal(answer, 503, 5001);
