@@ -124,6 +124,7 @@ test("plant tells a plant's story, as far as it has got", async () => {
   const id = `${plant._id}`;
   const early = await ops(['plant', id]);
   expect(early.out).toMatch(/audited +\d{4}-.* s later\)/);
+  expect(early.out).toMatch(/published +at or before \d{4}-\d\d-\d\dT[\d:.]+Z\n/);
   expect(early.out).toMatch(/anchored +not yet/);
   await anchor(key.signing);
   expect((await ops(['plant', id])).out).toContain(`audit prove --id ${id}`);

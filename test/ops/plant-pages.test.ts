@@ -197,3 +197,14 @@ test('a plant whose block names no publication was published at or before its bl
   const page = await (await vera.see(`/plants/${stored[0]?._id}`)).text();
   expect(page).toContain('at or before ');
 });
+
+test('a plant whose document somebody damaged by hand still has its page', async () => {
+  const { plants: stored } = await storeCommit(plants, 1);
+  const _id = stored[0]?._id as bigint;
+  await database
+    .collection<object>('plants')
+    .updateOne({ _id }, { $set: { quarantine: null, created: 'today' } });
+  const page = await vera.see(`/plants/${_id}`);
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain('must be a date');
+});

@@ -81,7 +81,7 @@ function facts({
     ),
     commit: shown(commit),
     created: times.created?.toISOString() ?? 'unknown',
-    published: times.published && publishedWords(times.published),
+    published: times.published && publishedWords(times.published, (at) => at.toISOString()),
     indexed: after(times.indexed) ?? 'not yet',
     audited: after(times.audited) ?? 'not yet',
     anchored: after(times.anchored) ?? 'not yet',

@@ -113,11 +113,15 @@ function stepRow({ name, when, gap, source }: Step): string {
 }
 
 /** The time of publication in words that claim no more than is known. */
-export function publishedWords({ earliest, latest, source }: Publication): string {
-  if (source === 'bounds') return `at or before ${instant(latest)}`;
+/** @param show writes a time */
+export function publishedWords(
+  { earliest, latest, source }: Publication,
+  show: (time: Date) => string = instant,
+): string {
+  if (source === 'bounds') return `at or before ${show(latest)}`;
   return earliest.getTime() === latest.getTime()
-    ? (instant(latest) as string)
-    : `between ${instant(earliest)} and ${instant(latest)}`;
+    ? show(latest)
+    : `between ${show(earliest)} and ${show(latest)}`;
 }
 
 function publishedGap(created: Date | undefined, { earliest, latest, source }: Publication): string {
@@ -185,6 +189,8 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : exactJson(value);
 }
 
+function instant(time: Date): string;
+function instant(time: Date | undefined): string | undefined;
 function instant(time: Date | undefined): string | undefined {
   return time?.toISOString().replace('T', ' ').replace('Z', '');
 }

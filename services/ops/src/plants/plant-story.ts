@@ -84,7 +84,7 @@ export async function plantStory(
     plant: { id, name, ...(tag !== undefined && { tag }), by, from, commit: commitId ?? String(commit) },
     state: stateOf(plant),
     ...(fault && { fault }),
-    ...(plant.quarantine !== undefined && { quarantine: plant.quarantine }),
+    ...(plant.quarantine && { quarantine: plant.quarantine }),
     times: {
       ...(isTime(plant.created) && { created: plant.created }),
       ...(published && { published }),

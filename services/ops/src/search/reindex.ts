@@ -12,8 +12,9 @@ import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry'
 import type { Collection, CollectionInfo, Db } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';
 
-/** Small, so that a create hardly waits for one of these writes. */
-const PLANTS_AT_ONCE = 50;
+/** Small pages, so that a create hardly waits for one of these writes; larger ones where that is of no account. */
+const PAGES_PER_SECOND = 60;
+const PAGE_PLANTS = { min: 50, max: 1_000 };
 /** Blocks replayed before workers write to both indexes, so that little is left for that time. */
 const BLOCKS_LEFT_MAX = 20;
 /** Ids of pending plants read at once. */
@@ -99,6 +100,7 @@ async function copyPlants(
   state: ReindexState,
 ): Promise<void> {
   const { database, store, onProgress } = deps;
+  const limit = pagePlants(deps);
   const plants = database.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
   const total = await plants.estimatedDocumentCount();
   for (;;) {
@@ -106,8 +108,8 @@ async function copyPlants(
     const page = await plants
       .find(state.position === undefined ? {} : { _id: { $gt: state.position } }, {
         sort: { _id: 1 },
-        limit: PLANTS_AT_ONCE,
-        batchSize: PLANTS_AT_ONCE,
+        limit,
+        batchSize: limit,
         enableUtf8Validation: false,
       })
       .toArray();
@@ -151,7 +153,7 @@ async function replayBlocks(
     for await (const { height, plants } of ledger.creations(chain, state.heads.get(chain) ?? 0, upTo)) {
       page.push(...plants);
       replayed++;
-      if (page.length < PLANTS_AT_ONCE && height < upTo) continue;
+      if (page.length < pagePlants(deps) && height < upTo) continue;
       await addMissing(deps, next, page);
       page = [];
       state.heads.set(chain, height);
@@ -186,9 +188,10 @@ async function addMissing(
   ids: readonly bigint[],
 ): Promise<void> {
   const plants = deps.database.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
-  for (let start = 0; start < ids.length; start += PLANTS_AT_ONCE) {
+  const plantsMax = pagePlants(deps);
+  for (let start = 0; start < ids.length; start += plantsMax) {
     const started = performance.now();
-    const some = ids.slice(start, start + PLANTS_AT_ONCE);
+    const some = ids.slice(start, start + plantsMax);
     const present = await next.find({ _id: { $in: some } }, { projection: { _id: 1 } }).toArray();
     const missing = new Set(some).difference(new Set(present.map(({ _id }) => _id)));
     if (missing.size > 0) {
@@ -197,6 +200,11 @@ async function addMissing(
     }
     await rest(deps, missing.size, started);
   }
+}
+
+function pagePlants({ plantsPerSecond }: ReindexDeps): number {
+  const { min, max } = PAGE_PLANTS;
+  return Math.min(max, Math.max(min, Math.ceil(plantsPerSecond / PAGES_PER_SECOND)));
 }
 
 /** Pauses after a page: as long as its plants take at the rate, and never shorter than the page took. */
