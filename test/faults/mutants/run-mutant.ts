@@ -1,4 +1,5 @@
 import type { MutantResult, RowResult } from '../report/results.ts';
+import { testedCommit } from '../report/tested-commit.ts';
 import { rowsOf } from '../rows/all-rows.ts';
 import { runRow } from '../run-row.ts';
 import { faultyCopy } from './faulty-copy.ts';
@@ -13,14 +14,14 @@ export async function runMutant(mutant: Mutant, report: (line: string) => void):
   const [row] = rowsOf([mutant.row]).filter((each) => each.row === mutant.row);
   if (row === undefined)
     throw new Error(`the mutant "${mutant.name}" names row ${mutant.row}, which there is not`);
-  const { name } = mutant;
+  const tested = { name: mutant.name, row: row.row, ...(await testedCommit()) };
   for (let seed = 1; seed <= SEEDS_MAX; seed++) {
     const result = await runRow(row, seed, report, { tree: copy.tree });
     const caught = caughtBy(result, mutant);
-    if (caught !== undefined) return { name, row: row.row, isCaught: true, seed, found: caught };
+    if (caught !== undefined) return { ...tested, isCaught: true, seed, found: caught };
     report(`row ${row.row}, seed ${seed}: not caught yet (${result.reason ?? result.verdict})`);
   }
-  return { name, row: row.row, isCaught: false };
+  return { ...tested, isCaught: false };
 }
 
 function caughtBy({ violations }: RowResult, { breaks }: Mutant): string | undefined {

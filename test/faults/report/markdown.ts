@@ -45,11 +45,11 @@ ${mutantTable(mutants)}
 }
 
 function mutantTable(mutants: Results['mutants']): string {
-  const lines = mutants.map(({ name, row, isCaught, found = '' }) => {
+  const lines = mutants.map(({ name, row, isCaught, found = '', date, commit }) => {
     const invariant = found.slice(0, found.indexOf(':'));
-    return `| ${name} | ${row} | ${isCaught ? `caught: ${invariant}` : '**not caught**'} |`;
+    return `| ${name} | ${row} | ${isCaught ? `caught: ${invariant}` : '**not caught**'} | ${date} ${commit} |`;
   });
-  return ['| fault put in | row | |', '|---|---|---|', ...lines].join('\n');
+  return ['| fault put in | row | | run |', '|---|---|---|---|', ...lines].join('\n');
 }
 
 export function table(results: readonly RowResult[], rows: readonly Row[] = []): string {

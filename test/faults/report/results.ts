@@ -27,7 +27,7 @@ export type RowResult = Pick<Row, 'row' | 'title' | 'moment'> & {
 };
 
 /** What became of a faulty variant of the product. */
-export type MutantResult = {
+export type MutantResult = Pick<RowResult, 'date' | 'commit'> & {
   name: string;
   /** The row that had to catch it. */
   row: string;
