@@ -201,9 +201,7 @@ test('a plant whose block names no publication was published at or before its bl
 test('a plant whose document somebody damaged by hand still has its page', async () => {
   const { plants: stored } = await storeCommit(plants, 1);
   const _id = stored[0]?._id as bigint;
-  await database
-    .collection<object>('plants')
-    .updateOne({ _id }, { $set: { quarantine: null, created: 'today' } });
+  await plants.updateOne({ _id }, { $set: { quarantine: null, created: 'today' } } as object);
   const page = await vera.see(`/plants/${_id}`);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('must be a date');
