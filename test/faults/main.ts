@@ -56,8 +56,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => void endProcessesOf(folder).finally(() => process.exit(130)));
 }
 
-// A defect of the harness outside of a row's own work.
-process.once('uncaughtException', (error) => {
+// An exception that no row awaits, as in a timer, ends the run and its processes.
+process.on('uncaughtException', (error) => {
   process.stderr.write(`faults: ${error.stack}\n`);
   void endProcessesOf(folder).finally(() => process.exit(2));
 });

@@ -118,7 +118,7 @@ export async function startApi(
       }),
       now,
     },
-    // One full commit may wait for the one that is being written: more would only wait longer.
+    // One full commit may wait for those that are being written: more would only wait longer.
     admission: {
       isFull: () => overload.isOverloaded() && commits.hasFullBatch(),
       refused: (request) => {

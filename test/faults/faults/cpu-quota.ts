@@ -1,45 +1,57 @@
-import { rmdirSync } from 'node:fs';
-import { mkdir, rmdir, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CannotRunHereError } from '../system/system.ts';
 
 /** Short, so that the process stands still for milliseconds only. */
 const PERIOD_US = 10_000;
 
+/** Where each version of control groups has its root, and how it is told the limit. */
+const versions: readonly { root: string; settings: (quotaUs: number) => Record<string, string> }[] = [
+  {
+    root: '/sys/fs/cgroup/cpu',
+    settings: (quotaUs) => ({ 'cpu.cfs_period_us': `${PERIOD_US}`, 'cpu.cfs_quota_us': `${quotaUs}` }),
+  },
+  { root: '/sys/fs/cgroup', settings: (quotaUs) => ({ 'cpu.max': `${quotaUs} ${PERIOD_US}` }) },
+];
+
 /**
- * Limits the CPU of a process by a control group of Linux (version 1 or 2) until it is disposed of.
+ * Limits the CPU of a process by a control group of Linux until it is disposed of, or this process ends. After that, the
+ * process is in the root of the hierarchy.
  * @param cores how much of one core it gets
  * @throws CannotRunHereError where control groups cannot be written
  */
-export async function cpuQuota(pid: number, cores: number): Promise<AsyncDisposable> {
-  const quotaUs = Math.round(cores * PERIOD_US);
-  const limit = async (parent: string, settings: Readonly<Record<string, string>>) => {
-    const folder = join(parent, `plant-store-${pid}`);
-    const free = async () => {
-      await writeFile(join(parent, 'cgroup.procs'), `${pid}`);
-      await rmdir(folder);
-      process.removeListener('exit', remove);
-    };
-    await mkdir(folder);
-    // An interrupted run ends the limited process first.
-    const remove = () => rmdirSync(folder);
-    process.once('exit', remove);
-    try {
-      for (const [file, value] of Object.entries({ ...settings, 'cgroup.procs': `${pid}` }))
-        await writeFile(join(folder, file), value);
-    } catch (error) {
-      await free();
-      throw error;
-    }
-    return { [Symbol.asyncDispose]: free };
+export function cpuQuota(pid: number, cores: number): Disposable {
+  const version = versions.find(({ root }) => existsSync(join(root, 'cgroup.procs')));
+  if (version === undefined)
+    throw new CannotRunHereError('there are no control groups to limit a process’ CPU');
+  const { root, settings } = version;
+  const group = join(root, `plant-store-${pid}`);
+  const end = () => {
+    process.removeListener('exit', end);
+    // The process may be gone, and the group never have been made.
+    attempt(() => writeFileSync(join(root, 'cgroup.procs'), `${pid}`, { flag: 'r+' }));
+    attempt(() => rmdirSync(group));
   };
+  process.once('exit', end);
   try {
-    return await limit('/sys/fs/cgroup/cpu', {
-      'cpu.cfs_period_us': `${PERIOD_US}`,
-      'cpu.cfs_quota_us': `${quotaUs}`,
-    }).catch(() => limit('/sys/fs/cgroup', { 'cpu.max': `${quotaUs} ${PERIOD_US}` }));
+    mkdirSync(group);
+    const files = { ...settings(Math.round(cores * PERIOD_US)), 'cgroup.procs': `${pid}` };
+    // Files of a control group exist already: no other ones are made beside them.
+    for (const [file, value] of Object.entries(files))
+      writeFileSync(join(group, file), value, { flag: 'r+' });
+    if (!readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(`/plant-store-${pid}\n`))
+      throw new Error('the process is not in its group');
   } catch (error) {
-    const { message } = error as Error;
-    throw new CannotRunHereError(`no control group can limit mongod's CPU (root on Linux can): ${message}`);
+    end();
+    throw new CannotRunHereError(
+      `no control group can limit a process’ CPU (root on Linux can): ${(error as Error).message}`,
+    );
   }
+  return { [Symbol.dispose]: end };
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {}
 }

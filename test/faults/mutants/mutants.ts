@@ -59,7 +59,7 @@ export const mutants: readonly Mutant[] = [
     if (result !== undefined) return toReport({ writeErrors: result.writeErrors ?? [] }, documents);\n`,
   },
   {
-    name: 'taking MongoServerSelectionError for "not stored"',
+    name: 'taking MongoServerSelectionError of the resend for "not stored"',
     breaks: ['S2'],
     row: '23b',
     file: 'services/api/src/domain/commit-plants.ts',

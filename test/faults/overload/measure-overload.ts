@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
 import { byGenerator } from '../../bench/load/run-load.ts';
 import { startGateway } from '../../gateway/harness/running-gateway.ts';
@@ -55,7 +55,7 @@ export async function measureOverload(options: {
   const seconds = options.isWhole ? SECONDS.whole : SECONDS.short;
   await using stack = new AsyncDisposableStack();
   const mongod = stack.use(await privateMongod());
-  stack.use(await cpuQuota(mongod.pid(), MONGOD_CORES));
+  stack.use(cpuQuota(mongod.pid(), MONGOD_CORES));
   const redis = stack.use(await privateRedis());
   const environment = {
     MONGODB_URL: mongod.url,
@@ -65,6 +65,7 @@ export async function measureOverload(options: {
   };
   stack.use(await startProgram('worker', environment));
   const api = stack.use(await startProgram('api', { ...environment, NODE_OPTIONS: API_HEAP }));
+  const endOfApi = api.ended;
   await ready(api.internalUrl);
   const url = options.gateway
     ? stack.use(await startGateway({ upstreams: [new URL(api.url).host], settings: { GATEWAY_LOG: 'off' } }))
@@ -83,7 +84,10 @@ export async function measureOverload(options: {
   const rates: number[] = [];
   for (const connections of CLOSED_LOOPS) {
     const closed = await byGenerator({ ...target(), connections, seconds: seconds.capacity });
+    if (closed.broken > 0) throw new Error(`${closed.broken} connections broke in a closed loop`);
     created += closed.created;
+    // Some of them may be 5002.
+    unknown += closed.refused;
     rates.push(closed.created / closed.seconds);
     await untilProcessed(client);
   }
@@ -100,7 +104,12 @@ export async function measureOverload(options: {
   const overloaded: Overloaded[] = [];
   for (const factor of times) {
     using memory = watchMemory(api.pid);
-    const report = await open(capacity * factor, seconds.over + SETTLE_SECONDS, SETTLE_SECONDS);
+    const report = await Promise.race([
+      open(capacity * factor, seconds.over + SETTLE_SECONDS, SETTLE_SECONDS),
+      endOfApi.then(({ code, stderr }) => {
+        throw new Error(`the API ended with ${code} at ${factor} times the capacity: ${stderr.slice(-500)}`);
+      }),
+    ]);
     overloaded.push({ ...report, times: factor, rssMiB: memory.peakMiB() });
     say(`at ${factor} times: ${JSON.stringify(overloaded.at(-1))}`);
     await untilProcessed(client);
@@ -133,8 +142,8 @@ function watchMemory(pid: number): Disposable & { peakMiB: () => number } {
   return { peakMiB: () => peakMiB, [Symbol.dispose]: () => clearInterval(sampling) };
 }
 
-/** In MiB. */
+/** In MiB; 0 when the process has ended. */
 function rss(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) / 1_024);
+  const status = existsSync(`/proc/${pid}`) ? readFileSync(`/proc/${pid}/status`, 'utf8') : '';
+  return Math.round(Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_024);
 }

@@ -15,12 +15,12 @@ export type OpenLoad = {
 };
 
 export type OpenReport = {
-  /** After the first seconds, the share of the creates that were sent within 100 ms of their time. */
+  /** After the first seconds, the share of the creates that were sent within 100 ms of their time: with less, the load was not offered. */
   offered: number;
   /** All answers of 200, and of 503 with 5002: those may be stored. */
   created: number;
   unknown: number;
-  /** Answers of 200 a second, of all that came between the first seconds and the end. */
+  /** Answers of 200 a second that came after the first seconds and before the end, whenever their creates were due. */
   goodput: number;
   /** Answers to creates after the first seconds: refusals with 5001, and any other kind by status and number. */
   refused: number;

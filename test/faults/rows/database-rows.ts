@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import type { Fault } from '../../harness/network/mongo-proxy.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import {
   failCommands,
   resumeReplication,
@@ -128,7 +129,7 @@ export const databaseRows: readonly Row[] = [
       for (let round = 0; round < 2; round++) {
         const inserts = holdAll(replica, { command: 'insert', collection: 'plants', at: 'request' });
         await reachedBy(inserts.first, `${replica.name} inserts`);
-        // The commit is given up after 2.8 s and published as unknown; its resend's connection lives until 4.5 s.
+        // The commit is given up after 2.8 s and published as unknown. First insert and resend both land.
         await sleep(3_600);
         inserts.release();
         await sleep(1_000);
@@ -234,9 +235,13 @@ export const databaseRows: readonly Row[] = [
         const read = replica.hold({ command: 'find', collection: 'plants', at: 'reply' });
         await reachedBy(read, `${replica.name} reads what it could not insert`);
         for (const proxy of replica.database.proxies) proxy.refuse();
-        // Until the replica has noticed: with a connection left, it would send once more.
-        await sleep(50);
+        // With a connection left, the replica would send once more.
+        await waitFor(async () => !(await replica.isReady()), {
+          withinMs: 500,
+          what: `${replica.name} has noticed that the database is away`,
+        });
         read.release();
+        // The resend gets 1.2 s, and looks for a server for 1 s of it.
         await sleep(2_000);
         inserts.release();
         for (const proxy of replica.database.proxies) await proxy.accept();

@@ -38,6 +38,8 @@ export type Service = {
   shiftClock: (offsetMs: number) => void;
   /** SIGTERM. Returns what speaks against a clean exit (L5) of this or an earlier run of it, if anything. */
   stop: () => Promise<string | undefined>;
+  /** Whether it says that it can be given work. */
+  isReady: () => Promise<boolean>;
   ready: () => Promise<void>;
   hold: (step: Omit<Step, 'client'>) => HeldStep;
   close: () => Promise<void>;
@@ -74,6 +76,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   /** The first exit that was not clean: a crash, or one that SIGTERM did not bring about in time. */
   let unclean: string | undefined;
   let starting: Promise<Program> | undefined;
+
+  const isReady = async () => (await fetch(`http://127.0.0.1:${internalPort}/readyz`)).status === 200;
 
   async function kill(): Promise<void> {
     const killed = program;
@@ -129,11 +133,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       environment['NODE_OPTIONS'] = `${inspector} --import=${shiftedClock}`;
     },
     stop,
+    isReady,
     ready: async () => {
-      await waitFor(async () => (await fetch(`http://127.0.0.1:${internalPort}/readyz`)).status === 200, {
-        withinMs: READY_MS_MAX,
-        what: `${name} is ready`,
-      });
+      await waitFor(isReady, { withinMs: READY_MS_MAX, what: `${name} is ready` });
     },
     hold: (step) => database.hold({ ...step, client: `plant-store-${kind}` }),
     close: async () => {

@@ -57,7 +57,7 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
         }
         commands.push(command);
         const fault = plans.get(command.name)?.shift() ?? 'pass';
-        if (fault === 'lose request') return link.cut();
+        if (fault === 'lose request') return link.end();
         link.keep('server');
         const pass = () => {
           awaited.set(message.readInt32LE(4), { command, fault });
@@ -65,7 +65,7 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
           link.keep();
         };
         const { name, collection } = command;
-        steps.meet({ command: name, collection, client, at: 'request' }, { pass, cut: link.cut });
+        steps.meet({ command: name, collection, client, at: 'request' }, { pass, cut: link.end });
       }),
       fromServer: messages((message) => {
         const requestId = message.readInt32LE(8);
@@ -78,14 +78,14 @@ export async function mongoProxy(mongodbUrl: string): Promise<MongoProxy> {
           deliver(link, message, answered.fault);
           link.keep();
         };
-        steps.meet({ command: name, collection, client, at: 'reply' }, { pass, cut: link.cut });
+        steps.meet({ command: name, collection, client, at: 'reply' }, { pass, cut: link.end });
       }),
     };
   };
 
   function deliver(link: Link, message: Buffer, fault: Fault): void {
     if (fault === 'pass') link.toClient(message);
-    else if (fault === 'lose reply') link.cut();
+    else if (fault === 'lose reply') link.end();
     else if (fault === 'lose reply, then refuse') proxy.refuse();
   }
 

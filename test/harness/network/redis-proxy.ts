@@ -20,12 +20,12 @@ export async function redisProxy(port: number): Promise<RedisProxy> {
       fromClient: (bytes) => {
         if (!bytes.includes(SCRIPT_CALL)) return link.toServer(bytes);
         called = true;
-        steps.meet({ ...met, at: 'request' }, { pass: () => link.toServer(bytes), cut: link.cut });
+        steps.meet({ ...met, at: 'request' }, { pass: () => link.toServer(bytes), cut: link.end });
       },
       fromServer: (bytes) => {
         if (!called) return link.toClient(bytes);
         called = false;
-        steps.meet({ ...met, at: 'reply' }, { pass: () => link.toClient(bytes), cut: link.cut });
+        steps.meet({ ...met, at: 'reply' }, { pass: () => link.toClient(bytes), cut: link.end });
       },
     };
   };

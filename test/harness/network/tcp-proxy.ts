@@ -6,7 +6,7 @@ export type Link = {
   toServer: (bytes: Buffer) => void;
   toClient: (bytes: Buffer) => void;
   /** Ends it at both sides, without a good-bye. */
-  cut: () => void;
+  end: () => void;
   /** Keeps a side open while a message for it is held, whatever ends the other one. Without an argument: none any more. */
   keep: (side?: 'client' | 'server') => void;
 };
@@ -24,7 +24,7 @@ export type TcpProxy = AsyncDisposable & {
   resume: () => void;
   /** Every byte arrives so much later. */
   delay: (ms: number) => void;
-  /** Cuts all connections, but not the side for which a message is held; new ones are taken. */
+  /** Cuts all connections, but not the side for which their tap keeps a message; new ones are taken. */
   cut: () => void;
   /** Cuts all connections likewise and refuses new ones, until `accept`. */
   refuse: () => void;
@@ -67,12 +67,12 @@ export async function tcpProxy(targetPort: number, tap: Tap = straight): Promise
       const before = kept;
       kept = side && (side === 'client' ? client : upstream);
       // What was held until now is still written.
-      if (kept === undefined && sockets.some(({ destroyed }) => destroyed)) before?.end();
+      if (kept === undefined && sockets.some(({ destroyed }) => destroyed)) inTime(() => before?.end());
     };
     const { fromClient, fromServer } = tap({
       toServer: write(upstream),
       toClient: write(client),
-      cut: end,
+      end,
       keep,
     });
     client.on('data', fromClient);

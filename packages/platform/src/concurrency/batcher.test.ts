@@ -70,6 +70,27 @@ test('a full batch starts beside the one in flight; what comes then waits, full 
   await Promise.all(all);
 });
 
+test('a batch is also full by its bytes, and slow batches do not hold back a full one', async () => {
+  const { batcher, inProcess } = manual({
+    sizeOf: (item) => Number(item),
+    batchItemsMax: 100,
+    batchBytesMax: 10,
+    slowAfterMs: 20,
+    batchesMax: 4,
+  });
+  const all = ['1', '4', '5', '2', '9'].map((item) => batcher.submit(item));
+  expect(inProcess.map(({ batch }) => batch)).toEqual([['1'], ['4', '5']]);
+  expect(batcher.hasFullBatch()).toBe(true);
+  await vi.waitUntil(() => inProcess.length === 4);
+  for (const item of ['6', '7']) all.push(batcher.submit(item));
+  expect(batcher.hasFullBatch()).toBe(true);
+  expect(inProcess.map(({ batch }) => batch)).toEqual([['1'], ['4', '5'], ['2'], ['9']]);
+  for (const { end } of inProcess) end();
+  await vi.waitUntil(() => inProcess.length === 6);
+  for (const { end } of inProcess.slice(4)) end();
+  await Promise.all(all);
+});
+
 test('no key stands twice in a batch, and order is kept', async () => {
   const { batcher, inProcess } = manual();
   const all = ['x', 'a', 'a', 'b'].map((item) => batcher.submit(item));

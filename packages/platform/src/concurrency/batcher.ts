@@ -2,14 +2,14 @@
  * Turns concurrent submissions into few batches, as group commit does in databases (DeWitt et al., "Implementation
  * Techniques for Main Memory Database Systems", 1984), without a timer: a batch starts at once with the items that
  * wait, and items that arrive while it is in flight form the next one. A single submission is not delayed. A full batch
- * does not wait for the one in flight, because it would not become larger (double buffering): what it is sent to is not
- * idle until an event loop with much else to do comes to the answer.
+ * would not grow by waiting, so it starts beside one in flight (double buffering). Otherwise the receiver would be idle
+ * until a busy event loop has read its answer.
  */
 export type Batcher<Item, Result> = {
   submit: (item: Item) => Promise<Result>;
   /** Submissions that wait for their batch to start. */
   waiting: () => number;
-  /** Whether they fill a batch. */
+  /** Whether what waits fills a batch, by items or by bytes. */
   hasFullBatch: () => boolean;
   /** For how long the oldest of them has waited. */
   waitedMs: () => number;
@@ -44,7 +44,7 @@ export type BatcherOptions<Item, Result> = {
   intervalMs?: number;
 };
 
-/** Batches in flight at once that were full when they started; slow ones are not counted. */
+/** A full batch starts while fewer than so many are in flight, any other only while none is; slow ones are not counted. */
 const FULL_BATCHES_MAX = 2;
 
 type Entry<Item, Result> = {

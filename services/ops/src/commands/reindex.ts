@@ -44,6 +44,7 @@ export function reindexCommand(): Command {
 
 /** @throws CommandError when another one runs, or when it is stopped. */
 async function rebuild({ database }: OpenDatabase, plantsPerSecond: number) {
+  // On a machine that also answers creates, these come first.
   setPriority(constants.priority.PRIORITY_LOW);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

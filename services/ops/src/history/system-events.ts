@@ -67,8 +67,7 @@ export function createSystemEvents({ add, lasting }: Timeline): SystemEvents {
       for (const { event, action, outcome, target, reason, who, when } of actions) {
         const id = event.toHexString();
         next.add(id);
-        // A time that is none, as after tampering, is not within the hour either.
-        if (knownActions.has(id) || !(when.getTime() >= Date.now() - KEPT_MS)) continue;
+        if (knownActions.has(id) || when.getTime() < Date.now() - KEPT_MS) continue;
         const what = outcome === 'done' ? action : `${action} (${outcome})`;
         const why = reason === undefined ? '' : `: ${reason}`;
         const level = outcome === 'done' ? 'good' : 'warn';

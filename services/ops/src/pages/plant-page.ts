@@ -112,8 +112,10 @@ function stepRow({ name, when, gap, source }: Step): string {
   return html`<tr data-step="${name}"><th scope="row">${name}</th><td>${when}</td><td>${gap}</td><td>${source}</td></tr>`;
 }
 
-/** The time of publication in words that claim no more than is known. */
-/** @param show writes a time */
+/**
+ * The time of publication in words that claim no more than is known.
+ * @param show writes a time
+ */
 export function publishedWords(
   { earliest, latest, source }: Publication,
   show: (time: Date) => string = instant,

@@ -12,7 +12,7 @@ import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry'
 import type { Collection, CollectionInfo, Db } from 'mongodb';
 import type { ReindexState, ReindexStore } from './reindex-state.ts';
 
-/** Small pages, so that a create hardly waits for one of these writes; larger ones where that is of no account. */
+/** Small pages, so that a create hardly waits for one of these writes; larger ones when a larger rate asks for speed. */
 const PAGES_PER_SECOND = 60;
 const PAGE_PLANTS = { min: 50, max: 1_000 };
 /** Blocks replayed before workers write to both indexes, so that little is left for that time. */
