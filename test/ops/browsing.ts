@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { waitFor } from '../harness/wait-for.ts';
 
 /** Any step a person would wait for. */
-const STEP_MS_MAX = 8_000;
+const STEP_MS_MAX = 20_000;
 
 export type Browsing = AsyncDisposable & {
   context: BrowserContext;

@@ -3,7 +3,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import type { RunningConsole } from './running-console.ts';
 
 /** Any step a person would wait for. */
-const STEP_MS_MAX = 8_000;
+const STEP_MS_MAX = 20_000;
 
 export type OpenedPage = AsyncDisposable & {
   context: BrowserContext;

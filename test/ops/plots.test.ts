@@ -20,7 +20,7 @@ const directory = isPublishing
   ? join(root, 'docs/screenshots')
   : mkdtempSync(join(tmpdir(), 'plant-store-screenshots-'));
 const SCREENSHOT_BYTES_MAX = 250_000;
-const PLOTS_MOVE_MS_MAX = 15_000;
+const PLOTS_MOVE_MS_MAX = 30_000;
 
 vi.setConfig({ testTimeout: isPublishing ? 600_000 : 90_000 });
 

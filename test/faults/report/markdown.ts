@@ -31,8 +31,7 @@ ${table(results.results, rows)}
 request took. “Recovered” is the time from the end of the fault until creates succeed again, “quiet” until nothing is
 pending and no job is left; both are the worst of all seeds. “Run” is the
 day, and the commit whose tree ran: a row that was not repeated since has an older one, and was judged by the checks of that
-commit; behind “≤” stands the first commit that holds the result, where the run itself recorded none. “+” is a tree with
-changes that were not committed.
+commit. “+” is a tree with changes that were not committed.
 
 ## Faults put into the product
 

@@ -8,7 +8,7 @@ export type RowResult = Pick<Row, 'row' | 'title' | 'moment'> & {
   seed: number;
   /** Day of the run, as 2026-11-21. */
   date: string;
-  /** What ran: a commit, with `+` where the tree differed from it, or `≤` before the first one that held the result. */
+  /** What ran: a commit, with `+` where the tree differed from it. */
   commit: string;
   verdict: 'holds' | 'fails' | 'not run';
   /** Why it was not run, or what went wrong with the run itself. */

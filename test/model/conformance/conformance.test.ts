@@ -211,7 +211,7 @@ test('all of Redis is deleted while a job is active, and its block lands after a
   const replies = system.recorded().length;
   block?.release();
   await waitFor(() => system.recorded().length > replies, {
-    withinMs: 10_000,
+    withinMs: 20_000,
     what: 'the late block is refused',
   });
   expect(await replayed(running)).toMatchObject({ allowed: true });
@@ -271,7 +271,7 @@ test('a failover takes back a cleared flag: the plant is processed again, and no
   system.note({ kind: 'fault ended', fault: 'failover' });
   await processed(running, 1);
   await waitFor(async () => (await pendingByMajority(database)) === 0, {
-    withinMs: 10_000,
+    withinMs: 20_000,
     what: 'a majority has the clear',
   });
   expect(system.recorded().filter((step) => isOn(step, 'update', 'plants')).length).toBeGreaterThan(1);
