@@ -111,7 +111,7 @@ export function readmeTable({ date, versions, results, mutants }: Results, rows:
     .join('; ');
   return [
     `Last run ${date}, version ${versions.product}, with MongoDB ${versions.mongod}, Redis ${versions.redis}, Node ${versions.node}:`,
-    `${holding.length} of ${lines.length} rows hold, in ${results.length} runs of ${commits} commits${exceptions === '' ? '' : ` (${exceptions})`};`,
+    `${holding.length} of ${lines.length} rows hold, in ${results.length} runs of ${commits === 1 ? 'one commit' : `${commits} commits`}${exceptions === '' ? '' : ` (${exceptions})`};`,
     `${mutants.filter(({ isCaught }) => isCaught).length} of ${mutants.length} faults put into the product on purpose are caught.`,
   ].join('\n');
 }

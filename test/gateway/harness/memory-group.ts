@@ -28,6 +28,8 @@ const versions = [
 /** Undefined where this process may not make one: without root, in most containers, on anything but Linux. */
 export async function memoryGroup(limitMib: number): Promise<MemoryGroup | undefined> {
   for (const { root, limit, peak, kills } of versions) {
+    // Where version 1 is mounted below it, the root of version 2 may be an ordinary folder.
+    if (!existsSync(join(root, 'cgroup.procs'))) continue;
     const group = join(root, `plant-store-test-${process.pid}-${limitMib}`);
     const file = (name: string) => join(group, name);
     try {
