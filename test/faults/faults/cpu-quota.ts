@@ -1,18 +1,16 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { controlGroups } from '../../harness/processes/control-groups.ts';
 import { CannotRunHereError } from '../system/system.ts';
 
 /** Short, so that the process stands still for milliseconds only. */
 const PERIOD_US = 10_000;
 
-/** Where each version of control groups has its root, and how it is told the limit. */
-const versions: readonly { root: string; settings: (quotaUs: number) => Record<string, string> }[] = [
-  {
-    root: '/sys/fs/cgroup/cpu',
-    settings: (quotaUs) => ({ 'cpu.cfs_period_us': `${PERIOD_US}`, 'cpu.cfs_quota_us': `${quotaUs}` }),
-  },
-  { root: '/sys/fs/cgroup', settings: (quotaUs) => ({ 'cpu.max': `${quotaUs} ${PERIOD_US}` }) },
-];
+/** How each version of control groups is told the limit. */
+const settings: Record<1 | 2, (quotaUs: number) => Record<string, string>> = {
+  1: (quotaUs) => ({ 'cpu.cfs_period_us': `${PERIOD_US}`, 'cpu.cfs_quota_us': `${quotaUs}` }),
+  2: (quotaUs) => ({ 'cpu.max': `${quotaUs} ${PERIOD_US}` }),
+};
 
 /**
  * Limits the CPU of a process by a control group of Linux until it is disposed of, or this process ends. After that, the
@@ -21,10 +19,10 @@ const versions: readonly { root: string; settings: (quotaUs: number) => Record<s
  * @throws CannotRunHereError where control groups cannot be written
  */
 export function cpuQuota(pid: number, cores: number): Disposable {
-  const version = versions.find(({ root }) => existsSync(join(root, 'cgroup.procs')));
-  if (version === undefined)
+  const groups = controlGroups('cpu');
+  if (groups === undefined)
     throw new CannotRunHereError('there are no control groups to limit a process’ CPU');
-  const { root, settings } = version;
+  const { root, version } = groups;
   const group = join(root, `plant-store-${pid}`);
   const end = () => {
     process.removeListener('exit', end);
@@ -35,7 +33,7 @@ export function cpuQuota(pid: number, cores: number): Disposable {
   process.once('exit', end);
   try {
     mkdirSync(group);
-    const files = { ...settings(Math.round(cores * PERIOD_US)), 'cgroup.procs': `${pid}` };
+    const files = { ...settings[version](Math.round(cores * PERIOD_US)), 'cgroup.procs': `${pid}` };
     // Files of a control group exist already: no other ones are made beside them.
     for (const [file, value] of Object.entries(files))
       writeFileSync(join(group, file), value, { flag: 'r+' });

@@ -25,10 +25,9 @@ const headers = { ...errorHeaders(refusal), 'content-length': Buffer.byteLength(
 
 /**
  * The HTTP server, which refuses creates while there are too many: before token, routing and body, so that most of
- * what a refusal costs is the read and the write on its socket. Otherwise refusing would take the time that is needed for
- * the creates that are accepted.
- * Nothing was stored, so 5001 is true whatever else could be said about the request. Requests for other paths, and
- * those after which the connection must be closed, are answered as ever.
+ * what a refusal costs is the read and the write on its socket. Otherwise refusing would take the time that is needed
+ * for the creates that are accepted. Nothing was stored, so 5001 is true whatever else could be said about the request.
+ * Requests for other paths, and those after which the connection must be closed, are answered as ever.
  */
 export function admittingServer({ admission, closing }: { admission: Admission; closing: () => boolean }) {
   return (handle: Handler, http: ServerOptions): Server =>

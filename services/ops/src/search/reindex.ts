@@ -144,6 +144,7 @@ async function replayBlocks(
 ): Promise<number> {
   const { database, store, onProgress } = deps;
   const ledger = mongoLedger(database);
+  const plantsMin = pagePlants(deps);
   const heads = await readHeads(database);
   const total = await ledger.count(state.heads);
   let replayed = 0;
@@ -153,7 +154,7 @@ async function replayBlocks(
     for await (const { height, plants } of ledger.creations(chain, state.heads.get(chain) ?? 0, upTo)) {
       page.push(...plants);
       replayed++;
-      if (page.length < pagePlants(deps) && height < upTo) continue;
+      if (page.length < plantsMin && height < upTo) continue;
       await addMissing(deps, next, page);
       page = [];
       state.heads.set(chain, height);
