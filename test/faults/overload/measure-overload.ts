@@ -20,9 +20,9 @@ const SETTLE_SECONDS = 4;
 /** Connections of the closed loops whose best rate is the capacity: more of them make larger commits. */
 const CLOSED_LOOPS = [64, 256, 2_000];
 /**
- * What mongod gets of one core, so that the database is what limits the store: to refuse a create costs the API and the
- * generator a third of what all of the product spends on one, so on a machine that is busy as a whole, twice the
- * capacity could not even be refused.
+ * What mongod gets of one core while something is measured, so that the database is what limits the store: to refuse a
+ * create costs the API and the generator a third of what all of the product spends on one, so on a machine that is busy
+ * as a whole, twice the capacity could not even be refused.
  */
 const MONGOD_CORES = 0.15;
 /** V8's own choice in a container of 512 MiB; without a limit it lets its heap grow for as long as the machine has memory. */
@@ -55,7 +55,6 @@ export async function measureOverload(options: {
   const seconds = options.isWhole ? SECONDS.whole : SECONDS.short;
   await using stack = new AsyncDisposableStack();
   const mongod = stack.use(await privateMongod());
-  stack.use(cpuQuota(mongod.pid(), MONGOD_CORES));
   const redis = stack.use(await privateRedis());
   const environment = {
     MONGODB_URL: mongod.url,
@@ -74,6 +73,11 @@ export async function measureOverload(options: {
   const client = new MongoClient(mongod.url, { useBigInt64: true });
   stack.defer(() => client.close());
 
+  const withLittleCpu = async <T>(measure: () => Promise<T>): Promise<T> => {
+    using _quota = cpuQuota(mongod.pid(), MONGOD_CORES);
+    return await measure();
+  };
+
   let firstId = 1;
   let created = 0;
   let unknown = 0;
@@ -83,7 +87,9 @@ export async function measureOverload(options: {
   };
   const rates: number[] = [];
   for (const connections of CLOSED_LOOPS) {
-    const closed = await byGenerator({ ...target(), connections, seconds: seconds.capacity });
+    const closed = await withLittleCpu(() =>
+      byGenerator({ ...target(), connections, seconds: seconds.capacity }),
+    );
     if (closed.broken > 0) throw new Error(`${closed.broken} connections broke in a closed loop`);
     created += closed.created;
     // Some of them may be 5002.
@@ -95,12 +101,15 @@ export async function measureOverload(options: {
   say(`capacity ${Math.round(capacity)} creates/s`);
 
   const open = async (rate: number, forSeconds: number, settleSeconds: number) => {
-    const report = await runOpenLoad({ ...target(), rate, seconds: forSeconds, settleSeconds });
+    const report = await withLittleCpu(() =>
+      runOpenLoad({ ...target(), rate, seconds: forSeconds, settleSeconds }),
+    );
     created += report.created;
     unknown += report.unknown;
     return report;
   };
   const { acceptedP99Ms: unloadedP99Ms } = await open(capacity * UNLOADED_SHARE, seconds.unloaded, 1);
+  await untilProcessed(client);
   const overloaded: Overloaded[] = [];
   for (const factor of times) {
     using memory = watchMemory(api.pid);

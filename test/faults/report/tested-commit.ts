@@ -10,7 +10,7 @@ export async function testedCommit(): Promise<Pick<RowResult, 'date' | 'commit'>
   const date = new Date().toISOString().slice(0, 10);
   try {
     const commit = await git('rev-parse', '--short=7', 'HEAD');
-    const changed = await git('status', '--porcelain', '--', 'services', 'packages', 'test');
+    const changed = await git('status', '--porcelain', '--', 'deploy', 'services', 'packages', 'test');
     return { date, commit: `${commit || 'unknown'}${changed === '' ? '' : '+'}` };
   } catch {
     return { date, commit: 'unknown' };

@@ -95,8 +95,8 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
   });
 
   test.each([
-    { memory: '96', connections: 1_290, requests: 645, largeBodies: 161 },
-    { memory: '128', connections: 2_027, requests: 1_013, largeBodies: 253 },
+    { memory: '96', connections: 1_290, requests: 645, largeBodies: 161, idle: 323 },
+    { memory: '128', connections: 2_027, requests: 1_013, largeBodies: 253, idle: 507 },
   ])('$memory MiB serve $connections connections, whatever the host has', async ({ memory, ...bounds }) => {
     const text = await renderGateway({
       ...options,
@@ -107,6 +107,7 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     expect(bound('worker_connections')).toBe(bounds.connections);
     expect(bound('limit_conn all_requests')).toBe(bounds.requests);
     expect(bound('limit_conn large_bodies')).toBe(bounds.largeBodies);
+    expect(bound('keepalive')).toBe(bounds.idle);
   });
 
   test('every address and every path with a space in it reaches nginx', async () => {
