@@ -15,8 +15,11 @@ const SECONDS = {
   short: { capacity: 15, unloaded: 6, over: 15 },
   whole: { capacity: 60, unloaded: 10, over: 60 },
 };
-/** Overload is told from a burst after a second; what has been accepted by then is still answered. */
-const SETTLE_SECONDS = 4;
+/**
+ * Overload is told from a burst after a second. What has been accepted by then is answered first, and the creates that
+ * were due meanwhile are sent as fast as two cores can, for another 3 to 5 s. Then the load is what it is said to be.
+ */
+const SETTLE_SECONDS = 8;
 /** Connections of the closed loops whose best rate is the capacity: more of them make larger commits. */
 const CLOSED_LOOPS = [64, 256, 2_000];
 /**
