@@ -118,6 +118,36 @@ test('a head that was remembered while another sealed on the chain is dropped, a
   await expectSealedOnce([...first, ...foreign, ...second, ...third]);
 });
 
+test('after a collision it reads what is sealed and the head, appends, and then reads nothing more', async () => {
+  const steps: string[] = [];
+  const noted =
+    <Args extends unknown[], T>(step: string, call: (...args: Args) => T) =>
+    (...args: Args): T => {
+      steps.push(step);
+      return call(...args);
+    };
+  const deps = sealing(client, DATABASE, {
+    wrap: (log) => ({
+      withSession: (work) =>
+        log.withSession((session) =>
+          work({
+            head: noted('head', session.head),
+            append: noted('append', session.append),
+            sealedAmong: noted('sealedAmong', session.sealedAmong),
+          }),
+        ),
+    }),
+  });
+  const [first, foreign, second] = [entries(1), entries(1), entries(2)];
+  await sealEntries(deps, first);
+  await sealEntries(sealing(client, DATABASE, { sealer: 'worker-2' }), foreign);
+  steps.length = 0;
+  await sealEntries(deps, second);
+  // The steps of the model: whoever has sealed clears next.
+  expect(steps).toEqual(['append', 'sealedAmong', 'head', 'append']);
+  await expectSealedOnce([...first, ...foreign, ...second]);
+});
+
 test('a remembered head saves the reads: a worker alone neither collides nor reads a head twice', async () => {
   let heads = 0;
   const deps = sealing(client, DATABASE, {

@@ -77,8 +77,10 @@ async function sealInOneBlock(
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const appended = await appendOnChain(deps, session, open, published);
     if (appended.outcome === 'rejected') return appended.reason;
-    if (appended.outcome === 'sealed') deps.on.sealed(open.length);
-    if (appended.outcome === 'sealed' && open === entries) return undefined;
+    if (appended.outcome === 'sealed') {
+      deps.on.sealed(open.length);
+      return undefined;
+    }
     if (appended.outcome === 'collided') {
       deps.on.collided();
       await pause(deps.random() * STEP_BACK_MS * attempt);
