@@ -118,7 +118,7 @@ if [ "$hard_limit" != unlimited ] && [ "$hard_limit" -lt "$GATEWAY_OPEN_FILES" ]
 export GATEWAY_REQUESTS_MAX=$((GATEWAY_WORKER_CONNECTIONS * GATEWAY_WORKERS / 2))
 export GATEWAY_LARGE_BODIES_MAX=$((GATEWAY_REQUESTS_MAX / 4))
 # Of each worker process: idle connections to replicas leave most of its connections to clients.
-export GATEWAY_IDLE_UPSTREAM=$(((GATEWAY_WORKER_CONNECTIONS + 3) / 4))
+export GATEWAY_IDLE_UPSTREAM=$((GATEWAY_WORKER_CONNECTIONS / 4))
 
 # Workers of a master that runs as root would be "nobody", who cannot reach a private directory.
 export GATEWAY_ROOT=''

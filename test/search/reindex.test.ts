@@ -1,5 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
@@ -12,6 +11,7 @@ import { expect, test } from 'vitest';
 import { reindex } from '../../services/ops/src/search/reindex.ts';
 import { takeReindex } from '../../services/ops/src/search/reindex-state.ts';
 import { ledgerUnderTest } from '../audit/ledger-under-test.ts';
+import { launch } from '../harness/processes/launch.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const MAIN = join(import.meta.dirname, '../../services/ops/src/commands/main.ts');
@@ -135,20 +135,20 @@ test.each([
 test('after kill -9 it goes on where it was, and while it runs another one is refused', async () => {
   await create(0, ...Array.from({ length: 900 }, (_, place) => `Rose ${place}`));
   await create(0, ...Array.from({ length: 900 }, (_, place) => `Lily ${place}`));
-  const first = spawn(process.execPath, [MAIN, 'reindex', '--rate', '200'], {
-    env: environment,
-    stdio: 'ignore',
+  await using first = launch('node', [MAIN, 'reindex', '--rate', '100'], {
+    environment: { MONGODB_URL: url },
   });
+  const ended = first.ended.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)));
   // Its priority is low: on a busy machine this takes long.
-  await waitFor(async () => (await next.countDocuments()) >= 400, {
+  const someCopied = waitFor(async () => (await next.countDocuments()) >= 400, {
     withinMs: 90_000,
     what: 'some are copied',
   });
+  await Promise.race([someCopied, ended]);
   const refused = await ops('reindex');
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toContain(`a reindex is running already`);
-  first.kill('SIGKILL');
-  await once(first, 'exit');
+  await first.stop('SIGKILL');
 
   const copied = await next.countDocuments();
   const state = await database

@@ -16,7 +16,16 @@ const total = Math.floor(rate * seconds);
 const accepted: number[] = [];
 const refused: number[] = [];
 const others: Record<string, number> = {};
-const counts = { created: 0, unknown: 0, inTime: 0, answered: 0, good: 0, withoutRetryAfter: 0, broken: 0 };
+const counts = {
+  created: 0,
+  unknown: 0,
+  refused: 0,
+  inTime: 0,
+  answered: 0,
+  good: 0,
+  withoutRetryAfter: 0,
+  broken: 0,
+};
 const due: number[] = [];
 let sent = 0;
 
@@ -48,7 +57,7 @@ const report: OpenReport = {
   created: counts.created,
   unknown: counts.unknown,
   goodput: counts.good / (seconds - settleSeconds),
-  refused: refused.length,
+  refused: counts.refused,
   others,
   withoutRetryAfter: counts.withoutRetryAfter,
   broken: counts.broken,
@@ -107,16 +116,16 @@ function send(connection: HttpConnection, number: number): void {
     if (error === '5002') counts.unknown++;
     const now = performance.now();
     if (status === 200 && now >= judgedFrom && now < judgedUntil) counts.good++;
+    if (status !== 200 && status !== undefined) refusal(`${status} ${error}`, text);
     if (time < judgedFrom) return;
-    const ms = now - time;
-    if (status === 200) accepted.push(ms);
-    else if (status !== undefined) refusal(`${status} ${error}`, text, ms);
+    if (status === 200) accepted.push(now - time);
+    else if (error === '5001') refused.push(now - time);
   });
 }
 
-function refusal(kind: string, answer: string, ms: number): void {
+function refusal(kind: string, answer: string): void {
   if (!/\r\nretry-after: *[1-9]/i.test(answer)) counts.withoutRetryAfter++;
-  if (kind === '503 5001') refused.push(ms);
+  if (kind === '503 5001') counts.refused++;
   else others[kind] = (others[kind] ?? 0) + 1;
 }
 

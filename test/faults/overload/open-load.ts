@@ -8,7 +8,7 @@ export type OpenLoad = {
   /** Creates a second. */
   rate: number;
   seconds: number;
-  /** The first seconds, in which it is noticed that too much comes, are counted but not judged. */
+  /** In the first seconds times, offered share and goodput are not judged: it is noticed only then that too much comes. */
   settleSeconds: number;
   /** Ids run from here on. */
   firstId: number;
@@ -22,7 +22,7 @@ export type OpenReport = {
   unknown: number;
   /** Answers of 200 a second that came after the first seconds and before the end, whenever their creates were due. */
   goodput: number;
-  /** Answers to creates after the first seconds: refusals with 5001, and any other kind by status and number. */
+  /** Answers: refusals with 5001, and any other kind but 200 by status and number. */
   refused: number;
   others: Record<string, number>;
   /** Refusals without `Retry-After`. */

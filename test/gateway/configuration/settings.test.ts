@@ -95,8 +95,8 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
   });
 
   test.each([
-    { memory: '96', connections: 1_290, requests: 645, largeBodies: 161, idle: 323 },
-    { memory: '128', connections: 2_027, requests: 1_013, largeBodies: 253, idle: 507 },
+    { memory: '96', connections: 1_290, requests: 645, largeBodies: 161, idle: 322 },
+    { memory: '128', connections: 2_027, requests: 1_013, largeBodies: 253, idle: 506 },
   ])('$memory MiB serve $connections connections, whatever the host has', async ({ memory, ...bounds }) => {
     const text = await renderGateway({
       ...options,
@@ -109,6 +109,18 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     expect(bound('limit_conn large_bodies')).toBe(bounds.largeBodies);
     expect(bound('keepalive')).toBe(bounds.idle);
   });
+
+  test.each([
+    { set: { GATEWAY_MEMORY: '128', GATEWAY_WORKERS: '4' }, connections: 368, idle: 92 },
+    { set: { GATEWAY_WORKERS: '2', GATEWAY_WORKER_CONNECTIONS: '4000' }, connections: 4_000, idle: 1_000 },
+  ])(
+    'of the $connections connections of each worker process, $idle may be idle ones to replicas',
+    async ({ set, connections, idle }) => {
+      const text = await renderGateway({ ...options, settings: set });
+      expect(text).toContain(`worker_connections ${connections};`);
+      expect(text).toContain(`keepalive ${idle};`);
+    },
+  );
 
   test('every address and every path with a space in it reaches nginx', async () => {
     const text = await renderGateway(options);

@@ -1,3 +1,5 @@
+import { Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { creationJobId } from '../../../packages/contracts/src/creation-job.ts';
@@ -107,9 +109,42 @@ test('commits that a waiting backlog names are not published a second time', asy
   await untilProcessed(system.database);
   await expectProcessed(system.database);
   await untilNoJobIsLeft(system);
-  // A commit whose job is being done for long, on a busy machine, may be published again by then.
+  // Between the end of a job and the moment at which a majority has its clear, the relay may see the commit pending
+  // and without a job: publishing it again does no harm.
   const again = await worker.metric('plants_relay_published_total');
-  expect(await worker.metric('plants_jobs_total', 'outcome="done"')).toBe(13 + again);
+  const more = (await worker.metric('plants_jobs_total', 'outcome="done"')) - 13;
+  expect(more).toBeGreaterThanOrEqual(0);
+  expect(more).toBeLessThanOrEqual(again);
+});
+
+test('commits of a shared job that another worker has in hand are not published a second time', async () => {
+  const commits = await storeCommits(3, 1);
+  await system.publishTogether(commits.map(({ commit }) => ({ commit, plants: 1 })));
+  const inHand = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const connection = new Redis(server.url, { maxRetriesPerRequest: null });
+  const other = new Worker(
+    system.queue.name,
+    async () => {
+      inHand.resolve();
+      await goOn.promise;
+    },
+    { connection, prefix: system.queue.opts.prefix as string },
+  );
+  await inHand.promise;
+  const worker = await system.start();
+  await waitFor(async () => (await worker.metric('plants_relay_pending_oldest_seconds')) > 3, {
+    withinMs: 20_000,
+    what: 'the relay has seen them pending for ten times as long as it lets a commit be',
+  });
+  expect(await worker.metric('plants_relay_published_total')).toBe(0);
+
+  // It ends its job without having done anything: now the commits have none.
+  goOn.resolve();
+  await other.close();
+  await connection.quit();
+  await untilProcessed(system.database);
+  await expectProcessed(system.database);
 });
 
 test('a commit whose job was lost is published once the backlog of its time has been taken', async () => {
