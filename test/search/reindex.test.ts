@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
@@ -22,7 +21,7 @@ const plants = database.collection<PlantDocument>('plants');
 const indexes = { index: mongoTermIndex(database), audited: mongoAuditedIndex(database) };
 const collections = async () => (await database.listCollections().toArray()).map(({ name }) => name);
 const positive = (count: number) => count > 0;
-const environment = { ...process.env, MONGODB_URL: url };
+const environment = { MONGODB_URL: url };
 
 const indexedIds = async (collection = search) =>
   (await collection.find({}, { projection: { _id: 1 }, sort: { _id: 1 } }).toArray()).map(({ _id }) => _id);
@@ -58,12 +57,10 @@ async function run(atSwap: () => Promise<void> = async () => {}, plantsPerSecond
   });
 }
 
-const ops = (...args: string[]) =>
-  new Promise<{ code: number; out: string; err: string }>((resolve) =>
-    execFile(process.execPath, [MAIN, ...args], { env: environment }, (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    ),
-  );
+const ops = async (...args: string[]) => {
+  const { code, stdout: out, stderr: err } = await launch('node', [MAIN, ...args], { environment }).ended;
+  return { code, out, err };
+};
 
 test('the index is built anew: what is missing, wrong or too much in the old one is mended', async () => {
   const created = await create(0, ...Array.from({ length: 450 }, (_, place) => `Rose ${place}`));
@@ -136,7 +133,7 @@ test('after kill -9 it goes on where it was, and while it runs another one is re
   await create(0, ...Array.from({ length: 900 }, (_, place) => `Rose ${place}`));
   await create(0, ...Array.from({ length: 900 }, (_, place) => `Lily ${place}`));
   await using first = launch('node', [MAIN, 'reindex', '--rate', '100'], {
-    environment: { MONGODB_URL: url },
+    environment,
   });
   const ended = first.ended.then(({ stderr }) => Promise.reject(new Error(`it ended: ${stderr}`)));
   // Its priority is low: on a busy machine this takes long.

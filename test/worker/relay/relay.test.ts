@@ -1,5 +1,4 @@
 import { Worker } from 'bullmq';
-import { Redis } from 'ioredis';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { creationJobId } from '../../../packages/contracts/src/creation-job.ts';
@@ -122,14 +121,13 @@ test('commits of a shared job that another worker has in hand are not published 
   await system.publishTogether(commits.map(({ commit }) => ({ commit, plants: 1 })));
   const inHand = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
-  const connection = new Redis(server.url, { maxRetriesPerRequest: null });
   const other = new Worker(
     system.queue.name,
     async () => {
       inHand.resolve();
       await goOn.promise;
     },
-    { connection, prefix: system.queue.opts.prefix as string },
+    { connection: system.redis, prefix: system.queue.opts.prefix as string },
   );
   await inHand.promise;
   const worker = await system.start();
@@ -142,7 +140,6 @@ test('commits of a shared job that another worker has in hand are not published 
   // It ends its job without having done anything: now the commits have none.
   goOn.resolve();
   await other.close();
-  await connection.quit();
   await untilProcessed(system.database);
   await expectProcessed(system.database);
 });

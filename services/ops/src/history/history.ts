@@ -3,7 +3,7 @@ import type { Logger } from '@plant-store/platform/process/logger';
 import { reasonOf } from '@plant-store/platform/process/reason';
 import type { Observation } from '../monitor/monitor.ts';
 import { createIntervals } from './intervals.ts';
-import { createSampleRing, type Samples } from './samples.ts';
+import { createRecentSamples, type Samples } from './samples.ts';
 import { createSystemEvents } from './system-events.ts';
 import { createTimeline, type TimelineEvent } from './timeline.ts';
 
@@ -40,7 +40,7 @@ export function createHistory(
   logger: Pick<Logger, 'warn'>,
 ): History {
   const intervals = createIntervals();
-  const ring = createSampleRing();
+  const recent = createRecentSamples();
   const timeline = createTimeline();
   const system = createSystemEvents(timeline);
   let next = Promise.withResolvers<void>();
@@ -77,13 +77,13 @@ export function createHistory(
   return {
     add(observation) {
       const { status } = observation;
-      ring.add({ status, ...intervals(status.queue?.reports) });
+      recent.add({ status, ...intervals(status.queue?.reports) });
       system.observe(observation);
       if (status.database !== undefined) void lookForActions();
       release();
     },
-    newest: ring.newest,
-    samplesAfter: ring.after,
+    newest: recent.newest,
+    samplesAfter: recent.after,
     events: timeline.events,
     revision: timeline.revision,
     nextSample: () => next.promise,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { healthyQueue, healthyStatus } from '../status/healthy-status.ts';
 import { PLOTS, SERIES } from './plots.ts';
-import { createSampleRing } from './samples.ts';
+import { createRecentSamples } from './samples.ts';
 import { KEPT_MS } from './timeline.ts';
 
 const START = healthyStatus.at.getTime();
@@ -31,31 +31,31 @@ test('docs/operations.md lists every plot', () => {
 });
 
 test('a page gets the samples that it does not have, in columns', () => {
-  const ring = createSampleRing();
-  for (const ms of [0, 2_000, 4_000]) ring.add(measured(ms, ms));
-  const { at, values } = ring.after(START);
+  const recent = createRecentSamples();
+  for (const ms of [0, 2_000, 4_000]) recent.add(measured(ms, ms));
+  const { at, values } = recent.after(START);
   expect(at).toEqual([START + 2_000, START + 4_000]);
   expect(values).toHaveLength(SERIES.length);
   expect(values[waitingIndex]).toEqual([2_000, 4_000]);
-  expect(ring.newest()[waitingIndex]).toBe(4_000);
+  expect(recent.newest()[waitingIndex]).toBe(4_000);
 });
 
 test('a server that does not answer leaves a gap, not a zero', () => {
-  const ring = createSampleRing();
-  ring.add({ status: { ...healthyStatus, queue: undefined, database: undefined }, api: [], workers: [] });
-  expect(new Set(ring.newest())).toEqual(new Set([null]));
+  const recent = createRecentSamples();
+  recent.add({ status: { ...healthyStatus, queue: undefined, database: undefined }, api: [], workers: [] });
+  expect(new Set(recent.newest())).toEqual(new Set([null]));
 });
 
 test('an hour is kept, however fast the readings follow', () => {
-  const ring = createSampleRing();
-  for (let ms = 0; ms <= KEPT_MS + 60_000; ms += 2_000) ring.add(measured(ms));
-  expect(ring.after(0).at).toHaveLength(1_800);
-  for (let ms = 1; ms <= 5_000; ms++) ring.add(measured(KEPT_MS + 60_000 + ms));
-  expect(ring.after(0).at).toHaveLength(3_600);
+  const recent = createRecentSamples();
+  for (let ms = 0; ms <= KEPT_MS + 60_000; ms += 2_000) recent.add(measured(ms));
+  expect(recent.after(0).at).toHaveLength(1_800);
+  for (let ms = 1; ms <= 5_000; ms++) recent.add(measured(KEPT_MS + 60_000 + ms));
+  expect(recent.after(0).at).toHaveLength(3_600);
 });
 
 test('times ascend, also when the clock is set back', () => {
-  const ring = createSampleRing();
-  for (const ms of [0, 10_000, 20_000, 5_000]) ring.add(measured(ms));
-  expect(ring.after(0).at).toEqual([START, START + 5_000]);
+  const recent = createRecentSamples();
+  for (const ms of [0, 10_000, 20_000, 5_000]) recent.add(measured(ms));
+  expect(recent.after(0).at).toEqual([START, START + 5_000]);
 });

@@ -11,7 +11,7 @@ type Sample = { at: number; values: (number | null)[] };
 /** Columns, as the plots take them: one of times (ms since 1970), and one of values for each of SERIES. */
 export type Samples = { at: number[]; values: (number | null)[][] };
 
-export type SampleRing = {
+export type RecentSamples = {
   add: (measured: Measured) => void;
   /** Of SERIES, at the newest sample; empty before the first. */
   newest: () => readonly (number | null)[];
@@ -20,7 +20,7 @@ export type SampleRing = {
 };
 
 /** The samples of the last hour, in memory: usually 1,800, one every 2 s, of 22 values each. */
-export function createSampleRing(): SampleRing {
+export function createRecentSamples(): RecentSamples {
   let samples: Sample[] = [];
   return {
     add(measured) {
