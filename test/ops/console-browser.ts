@@ -46,6 +46,32 @@ export async function signIn(
   await page.waitForURL(`${ops.url}/`);
 }
 
+/** A page of its own browser session, signed in to the console. */
+export async function browse(
+  browser: Browser,
+  ops: Pick<RunningConsole, 'url'>,
+  user: Parameters<typeof signIn>[2],
+): Promise<OpenedPage> {
+  const opened = await openPage(browser, ops);
+  await signIn(opened.page, ops, user);
+  return opened;
+}
+
+/** Waits until the page, loaded again and again, shows this text in the element. */
+export async function untilShown(page: Page, selector: string, text: string | RegExp): Promise<void> {
+  await waitFor(
+    async () => {
+      await page.reload();
+      const shown = await page.locator(selector).first().innerText();
+      return (
+        (typeof text === 'string' ? shown.includes(text) : text.test(shown)) ||
+        Promise.reject(new Error(shown))
+      );
+    },
+    { withinMs: 15_000, what: `${selector} shows ${text}` },
+  );
+}
+
 /** Waits until an element reads so. */
 export async function reads(page: Page, selector: string, expected: string | RegExp): Promise<void> {
   const is = (text: string) => (typeof expected === 'string' ? text === expected : expected.test(text));

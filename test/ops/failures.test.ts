@@ -11,8 +11,8 @@ import { untilProcessed } from '../worker/processed.ts';
 import { untilNoJobIsLeft } from '../worker/queue-states.ts';
 import { pendingPlant, storeCommit } from '../worker/stored-plants.ts';
 import { workerUnderTest } from '../worker/worker-under-test.ts';
-import { browse } from './browsing.ts';
 import { installedChromium, startChromium } from './chromium.ts';
+import { browse } from './console-browser.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';
 

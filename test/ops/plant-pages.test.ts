@@ -10,8 +10,8 @@ import { opsCommand } from '../harness/processes/ops-command.ts';
 import { untilProcessed } from '../worker/processed.ts';
 import { pendingPlant, storeCommit } from '../worker/stored-plants.ts';
 import { workerUnderTest } from '../worker/worker-under-test.ts';
-import { browse, untilShown } from './browsing.ts';
 import { installedChromium, startChromium } from './chromium.ts';
+import { browse, untilShown } from './console-browser.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';
 
