@@ -84,6 +84,7 @@ export async function startApi(
     database,
     instance,
     onInserted: events.inserted,
+    onReadFailed: events.readFailed,
   });
   const newCommit = () => ({ id: new ObjectId().toHexString(), created: new Date() });
   const commitDeps = { store, newCommit, publish: publisher.publish, now };

@@ -15,7 +15,13 @@ export async function measureCommits(ground: Ground, seconds: number): Promise<C
   await client.connect();
   try {
     const database = ground.database.databaseName;
-    const store = mongoPlants({ client, database, instance: 'bench', onInserted: () => {} });
+    const store = mongoPlants({
+      client,
+      database,
+      instance: 'bench',
+      onInserted: () => {},
+      onReadFailed: () => {},
+    });
     const points: CurvePoint[] = [];
     for (const size of COMMIT_PLANTS) {
       await ground.empty();

@@ -27,7 +27,13 @@ export async function fill(ground: Ground, from: number, to: number): Promise<vo
   const on = { published: silent, leftToRelay: silent, queueError: silent };
   const publisher = creationPublisher(redis, QUEUE_PREFIX, on);
   const database = client.db().databaseName;
-  const store = mongoPlants({ client, database, instance: 'bench', onInserted: silent });
+  const store = mongoPlants({
+    client,
+    database,
+    instance: 'bench',
+    onInserted: silent,
+    onReadFailed: silent,
+  });
   try {
     for (let start = from; start < to; start += COMMIT_PLANTS) {
       const plants = Math.min(COMMIT_PLANTS, to - start);

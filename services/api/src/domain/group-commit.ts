@@ -1,6 +1,6 @@
 import { type CommitDeps, commitPlants } from './commit-plants.ts';
 import type { Creation, Outcome } from './creation.ts';
-import type { PlantStore, StoredPlant } from './plant-store.ts';
+import type { PlantStore, Stored } from './plant-store.ts';
 
 /** Size of a plant's document without the client's strings: field names, id, time, commit, key, the replica's name. */
 const DOCUMENT_BYTES = 320;
@@ -54,7 +54,7 @@ export function groupCommit(deps: CommitDeps, onDefect: OnDefect) {
   };
 }
 
-export type Reading = StoredPlant | 'absent' | 'unreadable';
+export type Reading = Stored | 'absent' | 'unreadable';
 
 /** Batcher options for reads of plants that are probably stored. Several creations may ask for the same plant. */
 export function groupRead(deps: { store: PlantStore; now: () => number }, onDefect: OnDefect) {

@@ -5,7 +5,7 @@ export interface PlantStore {
   /** Stores the plants with their pending flags in one insert, acknowledged by a journaled majority. */
   insert(commit: Commit, creations: readonly Creation[], budgetMs: number): Promise<InsertReport>;
   /** What a majority holds under these ids; `undefined` when it cannot be read. */
-  read(ids: readonly bigint[], budgetMs: number): Promise<ReadonlyMap<bigint, StoredPlant> | undefined>;
+  read(ids: readonly bigint[], budgetMs: number): Promise<ReadonlyMap<bigint, Stored> | undefined>;
 }
 
 /** What the plants of one commit share. A resend uses the same values, so it sends identical documents. */
@@ -14,6 +14,9 @@ export type Commit = {
   id: string;
   created: Date;
 };
+
+/** What a majority holds under an id. `foreign`: a document that no API wrote like this. It occupies the id. */
+export type Stored = StoredPlant | 'foreign';
 
 /** A plant as a majority of the database holds it. */
 export type StoredPlant = { plant: Plant; principal: Principal; commit: string; keyHash?: string };

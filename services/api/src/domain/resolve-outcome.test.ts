@@ -30,6 +30,11 @@ test('nothing found by a majority is nothing known', () => {
   expect(resolveOutcome(creation, undefined)).toBe('absent');
 });
 
+test('a foreign document takes the id, and the answer says nothing more', () => {
+  expect(resolveOutcome(creation, 'foreign', 'ours')).toBe('exists');
+  expect(resolveOutcome(creation, 'foreign')).toBe('exists');
+});
+
 describe('a plant of this commit proves our own write, whatever else is read', () => {
   test.each([stored, storedWithoutKey, { ...stored, ...otherContent }, { ...stored, ...otherSubject }])(
     '%#',

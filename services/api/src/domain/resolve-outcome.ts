@@ -1,5 +1,5 @@
 import { type Creation, type Outcome, sameContent, sameSubject } from './creation.ts';
-import type { StoredPlant } from './plant-store.ts';
+import type { Stored } from './plant-store.ts';
 
 /** The outcome of a creation according to a majority read. */
 export type ResolvedOutcome = Exclude<Outcome, 'not-stored' | 'unknown'> | 'absent';
@@ -10,17 +10,19 @@ export type ResolvedOutcome = Exclude<Outcome, 'not-stored' | 'unknown'> | 'abse
  * one operation. The first rule that applies decides:
  *
  * 1. nothing found: not stored as far as a majority knows;
- * 2. a plant of this commit: our own insert stored it, whatever the driver reported;
- * 3. another subject's plant: the id is taken, and the answer says nothing more;
- * 4. same subject and key: a retry of the same operation, or the key was reused for other content;
- * 5. same subject, another key or none: the id is taken; the answer says whether the content is identical.
+ * 2. a foreign document: the id is taken, and the answer says nothing more;
+ * 3. a plant of this commit: our own insert stored it, whatever the driver reported;
+ * 4. another subject's plant: the id is taken, and the answer says nothing more;
+ * 5. same subject and key: a retry of the same operation, or the key was reused for other content;
+ * 6. same subject, another key or none: the id is taken; the answer says whether the content is identical.
  */
 export function resolveOutcome(
   creation: Creation,
-  stored: StoredPlant | undefined,
+  stored: Stored | undefined,
   commit?: string,
 ): ResolvedOutcome {
   if (stored === undefined) return 'absent';
+  if (stored === 'foreign') return 'exists';
   if (stored.commit === commit) return 'created';
   if (!sameSubject(creation.principal, stored.principal)) return 'exists';
 

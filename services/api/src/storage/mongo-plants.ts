@@ -1,10 +1,11 @@
 import { PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
+import { InvalidPlant, readPlant } from '@plant-store/contracts/read-plant';
 import { within } from '@plant-store/platform/concurrency/within';
 import { failedBeforeSending } from '@plant-store/platform/mongo/mongo-errors';
 import { isDatabaseAway, isServerState } from '@plant-store/platform/mongo/mongo-failures';
 import { Binary, type Collection, type Db, type MongoClient, ObjectId } from 'mongodb';
 import type { Creation } from '../domain/creation.ts';
-import type { Commit, InsertReport, PlantStore, StoredPlant } from '../domain/plant-store.ts';
+import type { Commit, InsertReport, PlantStore, Stored, StoredPlant } from '../domain/plant-store.ts';
 
 const DUPLICATE_KEY = 11_000;
 
@@ -19,6 +20,7 @@ export function mongoPlants(options: {
   /** Stored with each plant: which replica created it. */
   instance: string;
   onInserted: (insert: { commit: string; plants: number; ms: number; report: InsertReport }) => void;
+  onReadFailed: (read: { plants: number; reason: string }) => void;
 }): PlantStore {
   const db = options.client.db(options.database);
   const plants = db.collection<PlantDocument>(PLANTS, { readConcern: { level: 'majority' } });
@@ -36,7 +38,18 @@ export function mongoPlants(options: {
       options.onInserted({ commit: commit.id, plants: creations.length, ms, report });
       return report;
     },
-    read: (ids, budgetMs) => within(budgetMs, readStored(plants, ids, budgetMs), undefined),
+    async read(ids, budgetMs) {
+      const found = await within<readonly unknown[] | string>(
+        budgetMs,
+        readDocuments(plants, ids, budgetMs),
+        `no answer within ${Math.round(budgetMs)} ms`,
+      );
+      if (typeof found === 'string') {
+        options.onReadFailed({ plants: ids.length, reason: found });
+        return undefined;
+      }
+      return new Map(found.map((document) => toStored(document)));
+    },
   };
 }
 
@@ -88,16 +101,18 @@ function toReport(reply: InsertReply, documents: readonly PlantDocument[]): Inse
   return { sent: true, occupied: new Set(occupied) };
 }
 
-async function readStored(
+/** The documents under these ids, or why they cannot be read. */
+async function readDocuments(
   plants: Collection<PlantDocument>,
   ids: readonly bigint[],
   budgetMs: number,
-): Promise<ReadonlyMap<bigint, StoredPlant> | undefined> {
+): Promise<readonly unknown[] | string> {
   try {
-    const found = await plants.find({ _id: { $in: [...ids] } }, { maxTimeMS: Math.ceil(budgetMs) }).toArray();
-    return new Map(found.map((document) => [document._id, toStored(document)]));
-  } catch {
-    return undefined;
+    // One document whose text is no UTF-8 would otherwise fail the read of all others.
+    const options = { maxTimeMS: Math.ceil(budgetMs), enableUtf8Validation: false };
+    return await plants.find({ _id: { $in: [...ids] } }, options).toArray();
+  } catch (error) {
+    return String(error);
   }
 }
 
@@ -124,7 +139,22 @@ export function toDocuments(
   }));
 }
 
-function toStored({ _id, name, tag, commit, by, key }: PlantDocument): StoredPlant {
+/**
+ * Accepts whatever lies in the collection: one malformed document must not fail the read of the others. An id that
+ * another program stored as int32, double or decimal occupies the same int64.
+ */
+function toStored(document: unknown): [id: bigint, stored: Stored] {
+  const { _id } = document as { _id: unknown };
+  const id = typeof _id === 'bigint' ? _id : BigInt(Number(_id));
+  try {
+    return [id, toStoredPlant(readPlant(document))];
+  } catch (error) {
+    if (!(error instanceof InvalidPlant)) throw error;
+    return [id, 'foreign'];
+  }
+}
+
+function toStoredPlant({ _id, name, tag, commit, by, key }: PlantDocument): StoredPlant {
   return {
     plant: { id: _id, name, ...(tag !== undefined && { tag }) },
     principal: {
@@ -133,6 +163,6 @@ function toStored({ _id, name, tag, commit, by, key }: PlantDocument): StoredPla
       ...(by.jti !== undefined && { tokenId: by.jti }),
     },
     commit: commit.toHexString(),
-    ...(key !== undefined && { keyHash: key.toString('hex') }),
+    ...(key instanceof Binary && { keyHash: key.toString('hex') }),
   };
 }
