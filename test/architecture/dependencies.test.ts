@@ -67,6 +67,13 @@ test('docs/dependencies.md says when each override goes', () => {
   expect(named(overrides)).toEqual(Object.keys(rootManifest.overrides ?? {}));
 });
 
+test('npm runs no install script of a package, and the images are built with that setting', () => {
+  expect(readFileSync(join(root, '.npmrc'), 'utf8')).toMatch(/^ignore-scripts=true$/m);
+  expect(readFileSync(join(root, '.dockerignore'), 'utf8')).toMatch(/^!\.npmrc$/m);
+  const dockerfile = readFileSync(join(root, 'deploy/docker/Dockerfile'), 'utf8');
+  expect(dockerfile).toContain('COPY package.json package-lock.json .npmrc ./\n');
+});
+
 test('every machine that is given a Node is given Node 24', () => {
   const versions = Object.entries(rootManifest.optionalDependencies ?? {}).filter(([name]) =>
     name.startsWith('node-'),

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
 import { verifiedTokens } from './verified-tokens.ts';
 
@@ -17,6 +19,23 @@ test('what is remembered is bounded in bytes, the last used are kept', () => {
   expect(remembered.length).toBeGreaterThan(500);
   expect(remembered).toContain(tokens[0]);
   expect(remembered).toContain(tokens.at(-1));
+});
+
+test('a token keeps nothing of the header that it was cut from', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const verified = verifiedTokens();
+  const used = () => {
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = used();
+  for (let n = 0; n < 2_000; n++) {
+    const header = Buffer.from(`Bearer${' '.repeat(50_000)}${n}.${'a'.repeat(250)}`).toString('latin1');
+    verified.add(/^Bearer +(\S+)$/.exec(header)?.[1] as string, 0, principal, later());
+  }
+  expect(used() - before).toBeLessThan(20_000_000);
+  expect(verified.find(`7.${'a'.repeat(250)}`, 0)).toBe(principal);
 });
 
 test('a token is forgotten when it expires, after a minute, and with the keys that verified it', () => {

@@ -32,7 +32,9 @@ export function verifiedTokens(): VerifiedTokens {
       return good ? verified.principal : undefined;
     },
     add(token, keys, principal, until) {
-      tokens.set(token, { principal, keys, until: Math.min(until, Date.now() + REMEMBERED_MS_MAX) });
+      // A string that was cut from a header may keep the whole header in memory (V8's sliced strings): a copy does not.
+      const copy = Buffer.from(token, 'latin1').toString('latin1');
+      tokens.set(copy, { principal, keys, until: Math.min(until, Date.now() + REMEMBERED_MS_MAX) });
     },
   };
 }
