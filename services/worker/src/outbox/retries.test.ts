@@ -34,3 +34,23 @@ test('any other failure that has lasted for hours is retried within 31 s of its 
   expect(longest.slice(0, 3)).toEqual([5, 11, 21]);
   expect(Math.max(...longest)).toBe(31);
 });
+
+test('more jobs that fail again at once than a sweep retries: each gets its turn', async () => {
+  let nowMs = 0;
+  const jobs = Array.from({ length: 1_001 }, (_, n) => ({ id: `commit-${n}`, failedAt: '0' }));
+  const retried = new Set<string>();
+  const queue = {
+    failed: async () => jobs.map((job) => ({ ...job })),
+    attempts: async (ids: readonly string[]) => ids.map(() => ({ made: 10, failsByItself: false })),
+    retry: async (id: string) => {
+      retried.add(id);
+      const job = jobs.find((one) => one.id === id);
+      if (job !== undefined) job.failedAt = String(nowMs);
+      return 'retried';
+    },
+  } as unknown as CreationQueue;
+  const { retryDue } = createRetries(queue, 5_000, () => nowMs);
+  // Longer between two sweeps than the longest pause of such a job: 500 are due again when the next 500 were retried.
+  for (let sweep = 0; sweep < 6; sweep++, nowMs += 31_000) await retryDue();
+  expect(retried.size).toBe(jobs.length);
+});

@@ -35,6 +35,8 @@ export function createRetries(
       const { made, failsByItself } = attempts[index] ?? { made: 1, failsByItself: false };
       const pauseMsMax = failsByItself ? PAUSE_MS_MAX : OTHERS_PAUSE_MS_MAX;
       const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(0, made - 1), pauseMsMax);
+      // Behind those that are due already: else 1,000 jobs that fail again and again may keep the others from their turn.
+      failures.delete(id);
       failures.set(id, { failedAt, retryAt: now() + pauseMs, pass });
     }
     for (const { id } of page) (failures.get(id) as Failure).pass = pass;
