@@ -99,6 +99,21 @@ test('a pause that has reached its end is ended by the console, also by one that
   expect(await audited()).toMatchObject({ action: 'resumed', reason: 'the pause of olga reached its end' });
 });
 
+test.each(['no JSON', 'null', '{}', '{"by":"x","reason":"r","until":"soon"}'])(
+  'a pause whose record in Redis is %s has no end, and can be resumed',
+  async (record) => {
+    await act(olga, 'pause', { minutes: '30', reason: 'r' });
+    await queue.connection.set(`${redis.prefix}:pause`, record);
+    await waitFor(async () => (await finding('queue-paused'))?.cause.includes('another tool') === true, {
+      withinMs: 10_000,
+      what: 'the console reads the record',
+    });
+    expect((await act(olga, 'resume', { reason: 'done' })).status).toBe(303);
+    expect(await queue.queue.isPaused()).toBe(false);
+    expect(await audited()).toMatchObject({ action: 'resumed', before: 'paused without end' });
+  },
+);
+
 test('failed jobs are retried by reason, with the count first', async () => {
   const job = await queue.failedJob('a'.repeat(24));
   const none = await (await olga.see('/controls/retry?matching=other')).text();

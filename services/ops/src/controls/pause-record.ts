@@ -7,9 +7,19 @@ const keyOf = (prefix: string) => `${prefix}:pause`;
 
 export async function readPause(redis: Redis, prefix: string): Promise<PauseRecord | undefined> {
   const stored = await redis.get(keyOf(prefix));
-  if (stored === null) return undefined;
-  const { by, reason, until } = JSON.parse(stored) as { by: string; reason: string; until: string };
-  return { by, reason, until: new Date(until) };
+  return stored === null ? undefined : parsePause(stored);
+}
+
+/** Undefined for what no console wrote: a paused queue then counts as paused with another tool. */
+function parsePause(stored: string): PauseRecord | undefined {
+  try {
+    const { by, reason, until: end } = JSON.parse(stored) as Record<string, string>;
+    const until = new Date(end ?? '');
+    const isRecord = typeof by === 'string' && typeof reason === 'string' && !Number.isNaN(until.getTime());
+    return isRecord ? { by, reason, until } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export async function writePause(redis: Redis, prefix: string, record: PauseRecord): Promise<void> {

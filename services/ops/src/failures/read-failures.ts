@@ -141,7 +141,9 @@ export function createFailuresReader(
       return found === null ? undefined : { commit: commitOf(found), pending: found.pending };
     },
     async quarantinedFor(reason) {
-      return (await readQuarantined()).filter(({ quarantine }) => (quarantine.reason ?? '').includes(reason));
+      return (await readQuarantined()).filter(({ quarantine }) =>
+        String(quarantine.reason ?? '').includes(reason),
+      );
     },
   };
 }

@@ -69,7 +69,7 @@ export function statusWords({ status, findings, pace }: Observation, now: Date):
       chain: String(chain),
       height: count(height),
       entries: count(entries),
-      sealed: `${age(now.getTime() - sealed.getTime())} ago`,
+      sealed: sealed === undefined ? 'unknown' : `${age(now.getTime() - sealed.getTime())} ago`,
     })),
   };
 }

@@ -11,7 +11,8 @@ const READ_MS_MAX = 1_000;
 /** Interval for reading what seldom changes. */
 const SELDOM_MS = 8_000;
 
-type ChainHead = { chain: number; height: number; entries: number; sealed: Date };
+/** `sealed` is undefined when the block has no time: somebody changed it (`audit verify` says so). */
+type ChainHead = { chain: number; height: number; entries: number; sealed: Date | undefined };
 
 export type DatabaseStatus = {
   /** As the collection's metadata estimates; a count would read them all. */
@@ -93,7 +94,8 @@ async function readChains(database: Db): Promise<ChainHead[]> {
           $group: {
             _id: '$chain',
             height: { $first: '$height' },
-            entries: { $first: { $size: '$entries' } },
+            // Of a block that somebody changed too, else the database would seem away.
+            entries: { $first: { $size: { $cond: [{ $isArray: '$entries' }, '$entries', []] } } },
             time: { $first: '$time' },
           },
         },
@@ -103,7 +105,12 @@ async function readChains(database: Db): Promise<ChainHead[]> {
       { maxTimeMS: READ_MS_MAX },
     )
     .toArray();
-  return heads.map(({ _id, height, entries, time }) => ({ chain: _id, height, entries, sealed: time }));
+  return heads.map(({ _id, height, entries, time }) => ({
+    chain: _id,
+    height,
+    entries,
+    sealed: time instanceof Date ? time : undefined,
+  }));
 }
 
 async function readMissingIndexes(database: Db): Promise<string[]> {
