@@ -18,6 +18,7 @@ const headers: Record<string, string> = {
   Expect: '100-continue',
   'Idempotency-Key': '"a',
   'X-Request-Id': 'a',
+  'X-Request-Id-By': 'client',
   'X-Forwarded-For': '127.0.0.1',
   'X-Forwarded-Host': 'a',
   'X-Forwarded-Proto': 'http',

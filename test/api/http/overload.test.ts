@@ -49,10 +49,11 @@ test('more creates than the database stores: the rest is refused with 5001 and R
   expect(report.created).toBeGreaterThan(0);
   expect(report.refused).toBeGreaterThan(0);
   expect(report).toMatchObject({ withoutRetryAfter: 0, broken: 0 });
-  // On a busy machine an insert may take longer than it is waited for: unknown, and perhaps stored.
-  const { unknown } = report;
-  expect(Object.keys(report.others).filter((kind) => kind !== '503 5002')).toEqual([]);
-  expect(report.created + report.refused + unknown).toBe(RATE * SECONDS);
+  // On a busy machine an insert may take longer than it is waited for (unknown, and perhaps stored), and a head may take
+  // longer to arrive than the API allows.
+  const { '503 5002': unknown = 0, '408 1007': late = 0, ...others } = report.others;
+  expect(others).toEqual({});
+  expect(report.created + report.refused + unknown + late).toBe(RATE * SECONDS);
   const stored = await mongo.db().collection('plants').countDocuments();
   expect(stored).toBeGreaterThanOrEqual(report.created);
   expect(stored).toBeLessThanOrEqual(report.created + unknown);

@@ -124,7 +124,7 @@ function send(connection: HttpConnection, number: number): void {
 }
 
 function refusal(kind: string, answer: string): void {
-  if (!/\r\nretry-after: *[1-9]/i.test(answer)) counts.withoutRetryAfter++;
+  if (kind.startsWith('503') && !/\r\nretry-after: *[1-9]/i.test(answer)) counts.withoutRetryAfter++;
   if (kind === '503 5001') counts.refused++;
   else others[kind] = (others[kind] ?? 0) + 1;
 }

@@ -25,7 +25,7 @@ export type OpenReport = {
   /** Answers: refusals with 5001, and any other kind but 200 by status and number. */
   refused: number;
   others: Record<string, number>;
-  /** Refusals without `Retry-After`. */
+  /** Answers of 503 without `Retry-After`. */
   withoutRetryAfter: number;
   /** Connections that broke with a create on its way. */
   broken: number;
