@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
 import { needsServers } from '../harness/servers/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { dataDirectory, removeDataDirectory, startByNpm } from './started-system.ts';
 
 needsServers();
@@ -30,4 +31,13 @@ test('a signal before everything is ready ends it with 0 and leaves no process',
   const system = await startByNpm(dataDir, 'redis-server');
   expect((await system.stop('SIGTERM')).code).toBe(0);
   expect(await processesOf(dataDir)).toEqual([]);
+});
+
+test('kill -9 of npm leaves no process either: the system notices it, and stops', async () => {
+  const system = await startByNpm(dataDir);
+  await system.stop('SIGKILL');
+  await waitFor(async () => (await processesOf(dataDir)).length === 0, {
+    withinMs: 30_000,
+    what: 'all processes have ended',
+  });
 });
