@@ -117,6 +117,7 @@ if [ "$hard_limit" != unlimited ] && [ "$hard_limit" -lt "$GATEWAY_OPEN_FILES" ]
 # Each request needs a second connection, to a replica; and only some of the bodies may be large at a time.
 export GATEWAY_REQUESTS_MAX=$((GATEWAY_WORKER_CONNECTIONS * GATEWAY_WORKERS / 2))
 export GATEWAY_LARGE_BODIES_MAX=$((GATEWAY_REQUESTS_MAX / 4))
+export GATEWAY_REFUSED_STREAMS_MAX=$((GATEWAY_REQUESTS_MAX / 4))
 # Of each worker process: idle connections to replicas leave most of its connections to clients.
 export GATEWAY_IDLE_UPSTREAM=$((GATEWAY_WORKER_CONNECTIONS / 4))
 

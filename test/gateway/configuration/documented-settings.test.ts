@@ -1,5 +1,10 @@
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { renderGateway } from '../../../deploy/gateway/gateway-command.ts';
+import { makeCertificate } from '../harness/certificate.ts';
+import { installedNginx } from '../harness/running-gateway.ts';
 
 const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
@@ -15,6 +20,39 @@ test('the gateway README names every setting of render.sh with its default, and 
   expect(defaults.length).toBeGreaterThan(15);
   expect(documented.sort()).toEqual(defaults.sort());
 });
+
+test.skipIf(installedNginx === undefined)(
+  'the gateway README tells how many connections each size of memory serves',
+  async () => {
+    await using certificate = await makeCertificate();
+    const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -Hn']);
+    // Fewer where the system allows fewer open files, 64 of which are for other things.
+    const filesMax = stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : Number(stdout) - 64;
+    const connectionsWithin = async (memory: string, tls: boolean) => {
+      const text = await renderGateway({
+        listen: { host: '127.0.0.1', port: 8080 },
+        internal: { host: '127.0.0.1', port: 8081 },
+        upstreams: ['127.0.0.1:3001'],
+        readinessUpstreams: ['127.0.0.1:9001'],
+        directory: '/tmp/gateway',
+        ...(tls && {
+          tls: { directory: certificate.directory, listen: { host: '127.0.0.1', port: 8443 } },
+        }),
+        settings: { GATEWAY_MEMORY: memory },
+      });
+      return Number(/worker_connections (\d+);/.exec(text)?.[1]);
+    };
+    const table = (await read('deploy/gateway/README.md')).matchAll(
+      /^\| (\d+) MiB \| ([\d,]+) \(TLS: ([\d,]+)\)/gm,
+    );
+    const rows = [...table].map(([, ...figures]) => figures.map((figure) => figure.replaceAll(',', '')));
+    expect(rows.length).toBeGreaterThanOrEqual(4);
+    for (const [memory = '', plain, withTls] of rows) {
+      expect(await connectionsWithin(memory, false), memory).toBe(Math.min(Number(plain), filesMax));
+      expect(await connectionsWithin(memory, true), memory).toBe(Math.min(Number(withTls), filesMax));
+    }
+  },
+);
 
 test('.env.example names every setting of the compose files with its default, and no other', async () => {
   const compose = (await read('docker-compose.yml')) + (await read('deploy/docker/docker-compose.tls.yml'));

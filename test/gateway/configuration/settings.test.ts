@@ -81,15 +81,11 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     ['1.30.4', 100_000],
   ])('nginx %s serves %i requests on a TLS connection at most', async (version, requests) => {
     await using certificate = await makeCertificate();
-    const directory = await mkdtemp(join(tmpdir(), 'nginx-'));
-    const nginx = join(directory, 'nginx');
-    await writeFile(nginx, `#!/bin/sh\necho 'nginx version: nginx/${version}' >&2\n`, { mode: 0o700 });
     const text = await renderGateway({
       ...options,
       tls: { directory: certificate.directory, listen: { host: '127.0.0.1', port: 8443 } },
-      settings: { GATEWAY_NGINX: nginx },
+      settings: { GATEWAY_NGINX: await nginxThatClaims(version) },
     });
-    await rm(directory, { recursive: true });
     const tls = text.slice(text.indexOf('listen 127.0.0.1:8443'));
     expect(/keepalive_requests (\d+);/.exec(tls)?.[1]).toBe(`${requests}`);
   });
@@ -110,6 +106,18 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     expect(bound('keepalive')).toBe(bounds.idle);
   });
 
+  test('by default a head has 5 s, a pause of a body or an answer 10 s, an idle connection 60 s', async () => {
+    const text = await renderGateway(options);
+    for (const line of [
+      'client_header_timeout 5s;',
+      'client_body_timeout 10s;',
+      'send_timeout 10s;',
+      'keepalive_timeout 60s;',
+    ]) {
+      expect(text).toContain(line);
+    }
+  });
+
   test.each([
     { set: { GATEWAY_MEMORY: '128', GATEWAY_WORKERS: '4' }, connections: 368, idle: 92 },
     { set: { GATEWAY_WORKERS: '2', GATEWAY_WORKER_CONNECTIONS: '4000' }, connections: 4_000, idle: 1_000 },
@@ -121,6 +129,16 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
       expect(text).toContain(`keepalive ${idle};`);
     },
   );
+
+  test('a burst of connections waits at each public listener, also with TLS', async () => {
+    await using certificate = await makeCertificate();
+    const tls = { directory: certificate.directory, listen: { host: '127.0.0.1', port: 8443 } };
+    for (const GATEWAY_NGINX of await Promise.all(['1.22.1', '1.30.4'].map(nginxThatClaims))) {
+      const text = await renderGateway({ ...options, tls, settings: { GATEWAY_NGINX } });
+      expect(text).toMatch(/^ +listen 127\.0\.0\.1:8443 ssl .*backlog=4096;$/m);
+      expect(text).toContain('listen 127.0.0.1:8080 default_server backlog=4096;');
+    }
+  });
 
   test('every address and every path with a space in it reaches nginx', async () => {
     const text = await renderGateway(options);
@@ -138,3 +156,10 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
     expect(text).not.toMatch(/\$\{|^\s*#(if|each|end)\b/m);
   });
 });
+
+/** A program that answers as this release of nginx does when it is asked for its version. */
+async function nginxThatClaims(version: string): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nginx-')), 'nginx');
+  await writeFile(path, `#!/bin/sh\necho 'nginx version: nginx/${version}' >&2\n`, { mode: 0o700 });
+  return path;
+}

@@ -32,8 +32,17 @@ test('every status that nginx can give by itself has a body of ours', () => {
     400, 402, 403, 404, 405, 406, 408, 409, 410, 411, 412, 413, 414, 415, 416, 421, 429, 494, 495, 496, 497,
     500, 501, 502, 503, 504, 505, 507,
   ];
-  const mapped = [...ownAnswers.matchAll(/error_page ([\d ]+) = /g)].flatMap(([, codes]) =>
+  const mapped = [...ownAnswers.matchAll(/^error_page ([\d ]+) (?:=\d* )?[@/]/gm)].flatMap(([, codes]) =>
     (codes as string).split(' '),
   );
   expect(mapped.map(Number)).toEqual(expect.arrayContaining(nginxsOwn));
+});
+
+test('every status that leads to @refused has an answer there', () => {
+  const refused = [...ownAnswers.matchAll(/^error_page ([\d ]+?) (?:=(\d+) )?@refused;/gm)];
+  const statuses = refused.flatMap(([, codes, instead]) => instead ?? (codes as string).split(' '));
+  const answers = [...template.matchAll(/^ {4}(\d+) (@\w+);/gm)];
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(answers.map(([, status]) => status).sort()).toEqual(statuses.sort());
+  for (const [, , name] of answers) expect(ownAnswers).toContain(`location ${name} {`);
 });

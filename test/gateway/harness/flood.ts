@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+  constants,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import { connect, type Socket } from 'node:net';
 
 /** Many connections on which the same bytes were sent. */
@@ -53,37 +59,72 @@ export async function flood(
   };
 }
 
-/** Streams of HTTP/2 whose heads are large and whose bodies, of the most that is allowed, never end. */
+/** Streams of HTTP/2 on which the same request was sent. */
+export type FloodOfStreams = AsyncDisposable & {
+  /** How many answers of each status have begun. */
+  answers: () => Readonly<Record<string, number>>;
+  /** Streams that were neither answered nor reset by the server. */
+  held: () => number;
+  /** Streams that the server has reset. */
+  reset: () => number;
+  /** Streams that have begun and not ended. */
+  open: () => number;
+};
+
+type Streams = {
+  sessions: number;
+  /** On each session. */
+  streams: number;
+  request: OutgoingHttpHeaders;
+  /** Sent with each request, which then does not end. */
+  body?: string;
+  /** No byte of an answer's body is ever asked for. */
+  unread?: boolean;
+};
+
 export async function floodOfStreams(
   port: number,
   ca: string,
-  { sessions, streams }: { sessions: number; streams: number },
-): Promise<Pick<Flood, 'held'> & AsyncDisposable> {
-  let held = 0;
-  const open: ClientHttp2Session[] = [];
-  while (open.length < sessions) {
-    const session = connectHttp2(`https://localhost:${port}`, { ca });
-    open.push(session);
+  { sessions, streams, request, body, unread = false }: Streams,
+): Promise<FloodOfStreams> {
+  const answers: Record<string, number> = {};
+  const held = new Set<ClientHttp2Stream>();
+  let reset = 0;
+  let open = 0;
+  const all: ClientHttp2Session[] = [];
+  while (all.length < sessions) {
+    const session = connectHttp2(`https://localhost:${port}`, {
+      ca,
+      ...(unread && { settings: { initialWindowSize: 0 } }),
+    });
+    all.push(session);
     session.on('error', () => {});
     await once(session, 'remoteSettings');
     for (let count = 0; count < streams; count++) {
-      held++;
-      const stream = session.request({
-        ':method': 'POST',
-        ':path': '/plants',
-        'content-length': 65_536,
-        'x-pad-1': 'x'.repeat(7_000),
-        'x-pad-2': 'y'.repeat(7_000),
+      const stream = session.request(request, { endStream: body === undefined });
+      held.add(stream);
+      open++;
+      stream.resume();
+      stream.once('response', ({ ':status': status = 'none' }) => {
+        answers[status] = (answers[status] ?? 0) + 1;
+        held.delete(stream);
       });
-      stream.once('response', () => held--);
       stream.on('error', () => {});
-      stream.write('x'.repeat(65_000));
+      stream.once('close', () => {
+        open--;
+        if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) reset++;
+        held.delete(stream);
+      });
+      if (body !== undefined) stream.write(body);
     }
   }
   return {
-    held: () => held,
+    answers: () => answers,
+    held: () => held.size,
+    reset: () => reset,
+    open: () => open,
     [Symbol.asyncDispose]: async () => {
-      for (const session of open) session.destroy();
+      for (const session of all) session.destroy();
     },
   };
 }

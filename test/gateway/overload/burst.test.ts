@@ -8,9 +8,8 @@ import { type Program, startProgram } from '../../harness/processes/program.ts';
 import { testEnvironment } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { flood } from '../harness/flood.ts';
-import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
+import { type AccessLine, installedNginx, startGateway } from '../harness/running-gateway.ts';
 
-const AT_ONCE = 4_000;
 /** From a create's arrival at the API to its answer. */
 const API_SECONDS = 4;
 /** nginx needs two connections for each create, and has them from its memory, as far as the system allows files. */
@@ -23,34 +22,45 @@ if (!enoughFiles) process.stderr.write(`a burst of creates: skipped, needs ${OPE
 
 describe.skipIf(installedNginx === undefined || !enoughFiles)('a burst on an idle store', () => {
   const mongo = new MongoClient(environment.MONGODB_URL, { useBigInt64: true });
+  const plants = mongo.db().collection('plants');
   let api: Program;
-  let gateway: RunningGateway;
   beforeAll(async () => {
     api = await startProgram('api', environment);
-    gateway = await startGateway({ upstreams: [new URL(api.url).host] });
   });
   afterAll(async () => {
-    await gateway?.[Symbol.asyncDispose]();
     await api?.stop();
     await mongo.close();
   });
 
-  test(`${AT_ONCE} connections at once, each with a create: none is refused while it has time`, {
-    timeout: 60_000,
-  }, async () => {
-    const authorization = `Authorization: Bearer ${token()}\r\nContent-Type: application/json`;
-    const create = (id: number) => {
-      const plant = plantJson({ id: BigInt(id), name: 'fern' });
-      return `POST /plants HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Length: ${plant.length}\r\n\r\n${plant}`;
-    };
-    await using creates = await flood(gateway.port, AT_ONCE, create);
-    await waitFor(() => creates.held() === 0, { withinMs: 40_000, what: 'all are answered' });
-    const lines = await gateway.accessLog((lines) => lines.length === AT_ONCE);
-    // On a machine that is too busy for so many, some may use up the time that the API has for them: no other reason.
-    const refused = lines.filter(({ status }) => status !== 200);
-    expect(refused.filter(({ seconds }) => seconds < API_SECONDS)).toEqual([]);
-    const created = AT_ONCE - refused.length;
-    expect(created).toBeGreaterThan(0);
-    expect(await mongo.db().collection('plants').countDocuments()).toBeGreaterThanOrEqual(created);
-  });
+  // A busy machine is too slow for some of them: at a load of 27 on two cores, 946 and 1,779 were created.
+  test.each([
+    { atOnce: 1_000, createdMin: 750 },
+    { atOnce: 4_000, createdMin: 1_000 },
+  ])(
+    '$atOnce connections at once, each with a create: the gateway refuses none, the API none while it has time',
+    { timeout: 60_000 },
+    async ({ atOnce, createdMin }) => {
+      await using gateway = await startGateway({ upstreams: [new URL(api.url).host] });
+      const authorization = `Authorization: Bearer ${token()}\r\nContent-Type: application/json`;
+      const create = (connection: number) => {
+        const plant = plantJson({ id: BigInt(10 * atOnce + connection), name: 'fern' });
+        return `POST /plants HTTP/1.1\r\nHost: a\r\n${authorization}\r\nContent-Length: ${plant.length}\r\n\r\n${plant}`;
+      };
+      const storedBefore = await plants.countDocuments();
+      await using creates = await flood(gateway.port, atOnce, create);
+      await waitFor(() => creates.held() === 0, { withinMs: 40_000, what: 'all are answered' });
+      const lines = await gateway.accessLog((lines) => lines.length === atOnce);
+      const refused = lines.filter(({ status }) => status !== 200);
+      expect(refused.filter(neverSent).length, 'refused by the gateway').toBe(0);
+      expect(refused.filter(({ seconds }) => seconds < API_SECONDS).length, 'refused in time').toBe(0);
+      const created = atOnce - refused.length;
+      expect(created).toBeGreaterThanOrEqual(createdMin);
+      expect(await plants.countDocuments()).toBeGreaterThanOrEqual(storedBefore + created);
+    },
+  );
 });
+
+/** As `$never_sent` tells in the gateway: one figure for each replica tried. */
+function neverSent({ upstreamBytes }: AccessLine): boolean {
+  return /^[-0,: ]*$/.test(`${upstreamBytes}`);
+}

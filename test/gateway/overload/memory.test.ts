@@ -23,6 +23,9 @@ const WITHIN = { withinMs: 20_000 };
 const PADDING = [3_700, 7_900, 7_900].map((bytes, index) => `X-Pad-${index}: ${'x'.repeat(bytes)}\r\n`);
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\n${PADDING.join('')}`;
 
+/** As much of one as is allowed. HTTP/2 compresses the repetitions to a few bytes; the server holds them all. */
+const STREAM_PADDING = Array.from({ length: 5 }, () => 'x'.repeat(3_000));
+
 const limitable = await mayLimitMemory();
 if (!limitable)
   process.stderr.write('the gateway in limited memory: skipped, needs root and control groups\n');
@@ -64,15 +67,35 @@ describe.skipIf(installedNginx === undefined || !limitable)(
         expect(posts).toBeLessThanOrEqual(REQUESTS);
       }));
 
-    test('by streams of HTTP/2', async () => {
+    test('by streams of HTTP/2 whose large bodies never end', async () => {
       await using certificate = await makeCertificate();
       await harmless(async ({ tlsPort }) => {
-        await using bodies = await floodOfStreams(tlsPort, certificate.pem, { sessions: 16, streams: 120 });
+        await using bodies = await floodOfStreams(tlsPort, certificate.pem, {
+          ...{ sessions: 16, streams: 120 },
+          request: {
+            ':method': 'POST',
+            ':path': '/plants',
+            'content-length': 65_536,
+            'x-pad': STREAM_PADDING,
+          },
+          body: 'x'.repeat(65_000),
+        });
         await waitFor(() => bodies.held() <= LARGE_BODIES_WITH_TLS, {
           ...WITHIN,
           what: 'the others are refused',
         });
         expect(bodies.held()).toBe(LARGE_BODIES_WITH_TLS);
+      }, certificate);
+    });
+
+    test('by streams of HTTP/2 whose refusals are not read', async () => {
+      await using certificate = await makeCertificate();
+      await harmless(async ({ tlsPort }) => {
+        await using requests = await floodOfStreams(tlsPort, certificate.pem, {
+          ...{ sessions: 60, streams: 120, unread: true },
+          request: { ':path': '/x', 'x-pad': STREAM_PADDING },
+        });
+        await waitFor(() => requests.held() === 0, { ...WITHIN, what: 'all are answered or reset' });
       }, certificate);
     });
   },

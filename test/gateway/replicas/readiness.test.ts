@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiUnderTest, startReplica } from '../../harness/api/api.ts';
@@ -7,7 +6,6 @@ import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, type RunningGateway, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';
 
-const _main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
 const api = apiUnderTest();
 const DRAIN_MS = 5_000;
 

@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { MongoClient } from 'mongodb';
@@ -14,7 +13,6 @@ import {
 } from '../harness/running-gateway.ts';
 import { type Outcome, type SteadyLoad, startLoad } from '../harness/steady-load.ts';
 
-const _main = fileURLToPath(new URL('../../../services/api/src/main.ts', import.meta.url));
 const CLIENTS = 16;
 /** Enough that every replica has work at any moment. */
 const WARM = 500;

@@ -1,9 +1,12 @@
 import { freePort } from '@plant-store/local/servers/free-port';
 import { describe, expect, test } from 'vitest';
-import { exchange } from '../../harness/network/raw-http.ts';
+import { exchange, rawConnection } from '../../harness/network/raw-http.ts';
+import { waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';
 
+/** nginx gives up after 8 s what has not ended. */
+const DRAIN_MS_MAX = 20_000;
 const SECRET = 'eyJ0b3Atc2VjcmV0';
 
 describe.skipIf(installedNginx === undefined)('the access log', () => {
@@ -102,6 +105,26 @@ describe.skipIf(installedNginx === undefined)('the access log', () => {
     );
     const [line] = await gateway.accessLog((lines) => lines.length === 1);
     expect(line).toMatchObject({ path: '/pl…', userAgent: 'caf…' });
+  });
+
+  test('tells of a request that was given up during a reload, as status 0', { timeout: 30_000 }, async () => {
+    await using upstream = await startUpstream();
+    await using gateway = await startGateway({ upstreams: [upstream.address] });
+    await using slow = await rawConnection(gateway.url);
+    slow.send('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n');
+    const dripping = setInterval(() => slow.send('x'), 250);
+    try {
+      // The one that asks is counted too.
+      const taken = async () =>
+        (await (await fetch(`${gateway.internalUrl}/status`)).text()).includes('Writing: 2');
+      await waitFor(taken, { withinMs: 5_000, what: 'the request is being read' });
+      gateway.signal('SIGHUP');
+      expect(await slow.ended(DRAIN_MS_MAX)).toBe('');
+    } finally {
+      clearInterval(dripping);
+    }
+    const lines = await gateway.accessLog((lines) => lines.length > 0);
+    expect(lines).toMatchObject([{ status: 0, path: '/plants' }]);
   });
 
   test('of failures alone, when asked for: a success writes none', async () => {
