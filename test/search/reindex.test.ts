@@ -1,15 +1,18 @@
 import { join } from 'node:path';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { createMongoClient } from '@plant-store/platform/mongo/mongo';
 import { mongoAuditedIndex } from '@plant-store/search/mongo/mongo-audited-index';
+import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import { mongoTermIndex } from '@plant-store/search/mongo/mongo-term-index';
 import type { Question } from '@plant-store/search/question';
-import type { SearchEntry } from '@plant-store/search/search-entry';
+import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry';
 import { searchPlants } from '@plant-store/search/search-plants';
 import type { CollectionInfo } from 'mongodb';
 import { expect, test } from 'vitest';
 import { reindex } from '../../services/ops/src/search/reindex.ts';
 import { takeReindex } from '../../services/ops/src/search/reindex-state.ts';
 import { ledgerUnderTest } from '../audit/ledger-under-test.ts';
+import { mongoProxy } from '../harness/network/mongo-proxy.ts';
 import { launch } from '../harness/processes/launch.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
@@ -104,6 +107,27 @@ test('a plant that was found once is found by every later search, also at the sw
     searches: expect.toSatisfy(positive),
   });
   expect(await indexedIds()).toEqual(await storedIds());
+});
+
+test('a swap between a duplicate in the new index and its majority read fails no worker', async () => {
+  await database
+    .collection<{ _id: string }>('ops_state')
+    .insertOne({ _id: 'reindex', phase: 'swapping' } as never);
+  const [plant] = (await create(0, 'Rose')) as [PlantDocument];
+  const entry = searchEntry(plant, new Date());
+  await using proxy = await mongoProxy(url);
+  const client = createMongoClient(proxy.url, 'test');
+  try {
+    const count = proxy.hold({ command: 'aggregate', collection: 'plant_search_next', at: 'request' });
+    const added = mongoSearchIndex(client, database.databaseName).add([entry]);
+    await count.reached;
+    await next.rename('plant_search', { dropTarget: true });
+    count.release();
+    expect(await added).toEqual(new Map());
+    expect(await indexedIds()).toEqual([plant._id]);
+  } finally {
+    await client.close();
+  }
 });
 
 test('at the swap the new index holds what a worker had added to the old one, audited or not', async () => {

@@ -44,10 +44,15 @@ export function mongoSearchIndex(client: MongoClient, database: string): SearchI
   };
 }
 
+/**
+ * @param inserts how often to insert: once more when existing entries were gone before a majority had them. A failover
+ * rolled them back, or the swap renamed the new index meanwhile.
+ */
 async function addTo(
   search: Collection<SearchEntry>,
   entries: readonly SearchEntry[],
   session: ClientSession,
+  inserts = 2,
 ): Promise<ReadonlyMap<bigint, string>> {
   const bounded = { session, maxTimeMS: OPERATION_MS_MAX };
   const idAt = (index: number) => (entries[index] as SearchEntry)._id;
@@ -56,7 +61,9 @@ async function addTo(
     return new Map();
   } catch (error) {
     const { duplicates, rejected } = partialInsert(error);
-    await confirm(duplicates.map(idAt));
+    const gone = await countGone(duplicates.map(idAt));
+    if (gone > 0 && inserts > 1) return addTo(search, entries, session, inserts - 1);
+    if (gone > 0) throw new Error(`${gone} index entries were rolled back`);
     return new Map(rejected.map(({ index, reason }) => [idAt(index), reason]));
   }
 
@@ -65,9 +72,8 @@ async function addTo(
    * flag is cleared (E3). The causal session makes this majority read wait until a majority has it. (mongod 6.0 also
    * delays the duplicate key error until then, but does not guarantee that.)
    */
-  async function confirm(ids: readonly bigint[]): Promise<void> {
-    if (ids.length === 0) return;
-    const found = await search.countDocuments({ _id: { $in: [...ids] } }, bounded);
-    if (found !== ids.length) throw new Error(`${ids.length - found} index entries were rolled back`);
+  async function countGone(ids: readonly bigint[]): Promise<number> {
+    if (ids.length === 0) return 0;
+    return ids.length - (await search.countDocuments({ _id: { $in: [...ids] } }, bounded));
   }
 }
