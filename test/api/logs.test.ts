@@ -44,7 +44,9 @@ async function linesOf(work: () => Promise<unknown>) {
 const createOne = () => postPlant(url, { id: freshId(), name: 'a' });
 
 test('successful creates leave no line', async () => {
-  expect(await linesOf(() => Promise.all(Array.from({ length: 50 }, createOne)))).toEqual([]);
+  const lines = await linesOf(() => Promise.all(Array.from({ length: 50 }, createOne)));
+  // One that took over a second has one, on a busy machine.
+  expect(lines.filter(({ msg }) => msg !== 'request was slow')).toEqual([]);
 });
 
 test.each<[string, RequestParts, { status: number; error: number }]>([

@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { waitFor } from '../../harness/wait-for.ts';
 import { runLoad } from '../load/run-load.ts';
 import { type Ground, prepareGround } from '../systems/ground.ts';
 import { startSystem, systems } from '../systems/systems.ts';
@@ -25,7 +25,12 @@ test.each(['plain', 'nest', 'express'] as const)(
     try {
       await ground.database.command({ profile: 2 });
       await runLoad({ url: running.url, token: ground.token, connections: 1, seconds: 0.2, firstId: 1 });
-      while (await system.books?.isPending(ground.database)) await pause(20);
+      const records = ground.database.collection('audit_records');
+      await waitFor(
+        async () =>
+          (await records.countDocuments()) > 0 && (await system.books?.isPending(ground.database)) !== true,
+        { withinMs: 30_000, what: 'what was stored is audited' },
+      );
       await ground.database.command({ profile: 0 });
       const inserts = await ground.database.collection('system.profile').find({ op: 'insert' }).toArray();
       const concerns = (of: string) =>

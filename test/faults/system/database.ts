@@ -66,10 +66,13 @@ async function startSingle(kind: 'single' | 'small disk'): Promise<Database> {
 /** One proxy before each member, for clients and for the other members alike: a replica set tells its clients its addresses. */
 async function startThreeMembers(): Promise<Database> {
   const proxies: MongoProxy[] = [];
-  const set = await privateReplicaSet(async (port) => {
-    const proxy = await mongoProxy(`mongodb://127.0.0.1:${port}/`);
-    proxies.push(proxy);
-    return proxy.port;
+  const set = await privateReplicaSet({
+    electionTimeoutMs: 1_000,
+    portBefore: async (port) => {
+      const proxy = await mongoProxy(`mongodb://127.0.0.1:${port}/`);
+      proxies.push(proxy);
+      return proxy.port;
+    },
   });
   const hold = (step: Step) => firstOf(proxies.map((proxy) => proxy.hold(step)));
   const close = async () => {

@@ -27,7 +27,8 @@ export type PrivateServer = AsyncDisposable & {
 };
 
 const silent = () => {};
-const ELECTION_TIMEOUT_MS = 1_000;
+/** With less, members of a busy machine elect another primary though none has failed. */
+const ELECTION_TIMEOUT_MS = 5_000;
 
 /** A mongod as a replica set of one. For hooks and tests of a file that calls `needsServers`. */
 export async function privateMongod(args: readonly string[] = []): Promise<PrivateServer> {
@@ -48,17 +49,22 @@ export async function privateRedis(args: readonly string[] = []): Promise<Privat
 }
 
 /**
- * Three members of one replica set that elect a new primary after a second. `start` waits for no primary.
+ * Three members of one replica set. `start` waits for no primary.
+ * @param electionTimeoutMs the time without a primary after which they elect another one
  * @param portBefore makes what clients and the other members are to go through to reach a port, and returns its port.
  */
-export async function privateReplicaSet(
-  portBefore: (port: number) => number | Promise<number> = (port) => port,
-): Promise<AsyncDisposable & { url: string; members: PrivateServer[]; close: () => Promise<void> }> {
+export async function privateReplicaSet({
+  electionTimeoutMs = ELECTION_TIMEOUT_MS,
+  portBefore = (port) => port,
+}: {
+  electionTimeoutMs?: number;
+  portBefore?: (port: number) => number | Promise<number>;
+} = {}): Promise<AsyncDisposable & { url: string; members: PrivateServer[]; close: () => Promise<void> }> {
   const binary = await serverBinary('mongod', silent);
   const places = [await place(), await place(), await place()];
   const options = places.map((at) => ({ binary, args: testMongodArgs, ...at }));
   const ports = await Promise.all(places.map(({ port }) => portBefore(port)));
-  const started = await startReplicaSet(options, ELECTION_TIMEOUT_MS, ports);
+  const started = await startReplicaSet(options, electionTimeoutMs, ports);
   const members = options.map((member, index) =>
     restartable(member.dataDir, started.members[index] as ServerProcess, () => startMember(member)),
   );
