@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { gatewayCommand, renderGateway } from '../../../deploy/gateway/gateway-command.ts';
 import { makeCertificate } from '../harness/certificate.ts';
 import { installedNginx } from '../harness/running-gateway.ts';
@@ -159,7 +159,9 @@ describe.skipIf(installedNginx === undefined)('settings', () => {
 
 /** A program that answers as this release of nginx does when it is asked for its version. */
 async function nginxThatClaims(version: string): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), 'nginx-')), 'nginx');
+  const directory = await mkdtemp(join(tmpdir(), 'nginx-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const path = join(directory, 'nginx');
   await writeFile(path, `#!/bin/sh\necho 'nginx version: nginx/${version}' >&2\n`, { mode: 0o700 });
   return path;
 }

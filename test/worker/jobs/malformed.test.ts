@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { BSONRegExp, ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { waitFor } from '../../harness/wait-for.ts';
 import { expectProcessed, untilProcessed } from '../processed.ts';
@@ -59,6 +59,7 @@ test.each([
   ['an id that is no int64', { _id: { toString: 7 } }],
   ['claims that hold more than text', { by: { sub: 's', roles: ['admin'] } }],
   ['an origin that is an array', { from: ['192.0.2.7'] }],
+  ['a name that is no regular expression of JavaScript', { name: new BSONRegExp('(?i)rose') }],
 ])('a plant with %s is poison, and delays none of its commit', async (_what, fields) => {
   const own = new ObjectId();
   const poison = { ...pendingPlant(own), ...(fields as object) };

@@ -19,6 +19,8 @@ const bounded = {
   retryReads: false,
   useBigInt64: true,
   ignoreUndefined: true,
+  // A stored regular expression that JavaScript does not know would fail the read of all documents beside it.
+  bsonRegExp: true,
 } as const satisfies MongoClientOptions;
 
 /** Server-side timeout of an operation for which no client waits; it includes waiting for a majority. */

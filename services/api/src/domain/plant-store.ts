@@ -15,7 +15,7 @@ export type Commit = {
   created: Date;
 };
 
-/** What a majority holds under an id. `foreign`: a document that no API wrote like this. It occupies the id. */
+/** What a majority holds under an id. `foreign`: a document that is no plant. It occupies the id all the same. */
 export type Stored = StoredPlant | 'foreign';
 
 /** A plant as a majority of the database holds it. */

@@ -10,7 +10,7 @@ export type ResolvedOutcome = Exclude<Outcome, 'not-stored' | 'unknown'> | 'abse
  * one operation. The first rule that applies decides:
  *
  * 1. nothing found: not stored as far as a majority knows;
- * 2. a foreign document: the id is taken, and the answer says nothing more;
+ * 2. a document that is no plant: the id is taken, and the answer says nothing more;
  * 3. a plant of this commit: our own insert stored it, whatever the driver reported;
  * 4. another subject's plant: the id is taken, and the answer says nothing more;
  * 5. same subject and key: a retry of the same operation, or the key was reused for other content;

@@ -48,7 +48,7 @@ export function mongoPlants(options: {
         options.onReadFailed({ plants: ids.length, reason: found });
         return undefined;
       }
-      return new Map(found.map((document) => toStored(document)));
+      return new Map(found.flatMap(toStored));
     },
   };
 }
@@ -141,16 +141,17 @@ export function toDocuments(
 
 /**
  * Accepts whatever lies in the collection: one malformed document must not fail the read of the others. An id that
- * another program stored as int32, double or decimal occupies the same int64.
+ * another program stored as int32, double or decimal occupies the same int64. A decimal that is not written as a whole
+ * number (7.0) is left out: creates of that id end in 5002.
  */
-function toStored(document: unknown): [id: bigint, stored: Stored] {
-  const { _id } = document as { _id: unknown };
-  const id = typeof _id === 'bigint' ? _id : BigInt(Number(_id));
+function toStored(document: unknown): [id: bigint, stored: Stored][] {
+  const id = String((document as { _id: unknown })._id);
+  if (!/^-?\d+$/.test(id)) return [];
   try {
-    return [id, toStoredPlant(readPlant(document))];
+    return [[BigInt(id), toStoredPlant(readPlant(document))]];
   } catch (error) {
     if (!(error instanceof InvalidPlant)) throw error;
-    return [id, 'foreign'];
+    return [[BigInt(id), 'foreign']];
   }
 }
 

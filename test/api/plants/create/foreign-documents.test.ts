@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { BSON, Double, Int32, ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { BSON, BSONRegExp, Decimal128, Double, Int32, ObjectId } from 'mongodb';
+import { expect, test, vi } from 'vitest';
 import type { PlantDocument } from '../../../../packages/contracts/src/plant-document.ts';
+import { createMongoClient } from '../../../../packages/platform/src/mongo/mongo.ts';
+import { mongoPlants } from '../../../../services/api/src/storage/mongo-plants.ts';
 import { apiUnderTest } from '../../../harness/api/api.ts';
 import { freshId, postPlant } from '../../../harness/api/post-plant.ts';
 
@@ -28,6 +30,11 @@ const strays: [string, (id: bigint) => Promise<unknown>][] = [
   ['has a creator that is null', (id) => insert({ ...document(id), by: null })],
   ['has a name that is a number', (id) => insert({ ...document(id), name: 7 })],
   ['has a name that is no UTF-8', (id) => insertRaw(document(id))],
+  [
+    'has a name that is a regular expression of another language',
+    (id) => insert({ ...document(id), name: new BSONRegExp('(?i)rose') }),
+  ],
+  ['has a decimal as id', (id) => insert({ ...document(id), _id: Decimal128.fromString(`${id}`) })],
   ['has an int32 as id', (id) => insert({ ...document(id), _id: new Int32(Number(id)) })],
   ['has a double as id', (id) => insert({ ...document(id), _id: new Double(Number(id)) })],
 ];
@@ -40,7 +47,7 @@ test.each(strays)(
     const stored = freshId();
     expect(await answerTo(stored)).toBe(200);
     const created: bigint[] = [];
-    // First the insert finds that the id is taken; then the replica knows it, and reads it together with other ids.
+    // First the insert finds that the id is taken; then the replica knows it, and reads it first.
     for (let round = 0; round < 2; round++) {
       const others = Array.from({ length: 5 }, freshId);
       const answers = await Promise.all([id, stored, ...others].map(answerTo));
@@ -48,8 +55,25 @@ test.each(strays)(
       created.push(...others);
     }
     expect(await api.plants.countDocuments({ _id: { $in: created } })).toBe(created.length);
+    await expectReadable(id, stored);
   },
 );
+
+/** Read together, as ids that one insert left open: each is found, and a plant beside the stray is whole. */
+async function expectReadable(stray: bigint, stored: bigint): Promise<void> {
+  const client = createMongoClient(api.environment['MONGODB_URL'] as string, 'test');
+  try {
+    const { dbName: database } = api.plants;
+    const onReadFailed = vi.fn();
+    const store = mongoPlants({ client, database, instance: 'i', onInserted: vi.fn(), onReadFailed });
+    const read = await store.read([stray, stored, freshId()], 5_000);
+    expect(onReadFailed).not.toHaveBeenCalled();
+    expect(new Set(read?.keys())).toEqual(new Set([stray, stored]));
+    expect(read?.get(stored)).toMatchObject({ plant: { id: stored, name: 'a' } });
+  } finally {
+    await client.close();
+  }
+}
 
 async function answerTo(id: bigint): Promise<number> {
   const { status, body } = await postPlant(api.url, { id, name: 'a' });
