@@ -4,6 +4,7 @@ import {
   type ClientHttp2Stream,
   connect as connectHttp2,
   constants,
+  type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -63,6 +64,8 @@ export async function flood(
 export type FloodOfStreams = AsyncDisposable & {
   /** How many answers of each status have begun. */
   answers: () => Readonly<Record<string, number>>;
+  /** The headers of the last answer. */
+  lastHeaders: () => IncomingHttpHeaders;
   /** Streams that were neither answered nor reset by the server. */
   held: () => number;
   /** Streams that the server has reset. */
@@ -91,6 +94,7 @@ export async function floodOfStreams(
   const held = new Set<ClientHttp2Stream>();
   let reset = 0;
   let open = 0;
+  let lastHeaders: IncomingHttpHeaders = {};
   const all: ClientHttp2Session[] = [];
   while (all.length < sessions) {
     const session = connectHttp2(`https://localhost:${port}`, {
@@ -105,7 +109,9 @@ export async function floodOfStreams(
       held.add(stream);
       open++;
       stream.resume();
-      stream.once('response', ({ ':status': status = 'none' }) => {
+      stream.once('response', (headers) => {
+        lastHeaders = headers;
+        const { ':status': status = 'none' } = headers;
         answers[status] = (answers[status] ?? 0) + 1;
         held.delete(stream);
       });
@@ -120,6 +126,7 @@ export async function floodOfStreams(
   }
   return {
     answers: () => answers,
+    lastHeaders: () => lastHeaders,
     held: () => held.size,
     reset: () => reset,
     open: () => open,

@@ -68,6 +68,9 @@ describe.skipIf(installedNginx === undefined)(
         await waitFor(() => streams.open() === passed, { withinMs: 5_000, what: 'the refused have ended' });
         expect(streams.answers()).toEqual({ 429: STREAMS });
         expect(streams.reset()).toBe(0);
+        const headers = streams.lastHeaders();
+        expect(headers).toMatchObject({ 'retry-after': '1', 'x-request-id': expect.any(String) });
+        expect(headers).not.toHaveProperty('content-type');
       },
     );
   },
