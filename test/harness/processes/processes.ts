@@ -26,15 +26,19 @@ async function look(pid: string, directory: string): Promise<FoundProcess | unde
     : undefined;
 }
 
-/** Ends all of them at once, and names them. */
+/** Ends all of them at once, also those that one of them has started meanwhile, and names them. */
 export async function endProcessesOf(directory: string): Promise<FoundProcess[]> {
-  const found = await processesOf(directory);
-  for (const { pid } of found) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended meanwhile.
+  const ended = new Map<number, FoundProcess>();
+  for (;;) {
+    const found = (await processesOf(directory)).filter(({ pid }) => !ended.has(pid));
+    if (found.length === 0) return [...ended.values()];
+    for (const one of found) {
+      ended.set(one.pid, one);
+      try {
+        process.kill(one.pid, 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
     }
   }
-  return found;
 }
