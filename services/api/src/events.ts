@@ -13,8 +13,6 @@ import { apiMetrics } from './metrics.ts';
 /** A request that took longer is logged, also when it succeeded. */
 const SLOW_MS = 1_000;
 
-const OVERLOADED = 'they wait for longer than a full commit takes';
-
 /** Counts requests whose client hung up before the answer, as in the gateway's log; no client receives it. */
 const HUNG_UP = 499;
 
@@ -32,8 +30,6 @@ export type AnsweredRequest = {
 export type HungUpRequest = Pick<AnsweredRequest, 'request' | 'method' | 'path' | 'ms'>;
 
 export type Insert = { commit: string; plants: number; ms: number; report: InsertReport };
-
-export type FailedRead = { plants: number; reason: string };
 
 export type ApiEvents = ReturnType<typeof apiEvents>;
 
@@ -61,6 +57,11 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
     began: 'the key set cannot be fetched: the last one stays in use',
     ended: 'the key set is fetched again',
   });
+
+  /** Not while the database does not answer: that is why creates wait, and it has its own line. */
+  function tellOverload(): void {
+    if (!database.failing()) overload.fails('they wait for longer than a full commit takes');
+  }
 
   return {
     /** @param isCreate whether it was a request for the one operation: only those have a duration that means something */
@@ -106,24 +107,21 @@ export function apiEvents({ logger, registry, database, creates }: ApiEventsDeps
      * Stored plants could not be read: creates that need them to know their outcome are answered with 5002. An outage of
      * the database has its own line.
      */
-    readFailed(read: FailedRead): void {
+    readFailed(read: { plants: number; reason: string }): void {
       const sample = database.failing() ? undefined : lines.take('read');
       if (sample !== undefined) logger.warn({ ...read, ...sample }, 'stored plants cannot be read');
     },
-    /**
-     * Overload has begun or ended: one line for all creates that are refused meanwhile. None while the database does not
-     * answer, since that is why they wait, and has its own line.
-     */
+    /** Overload has begun or ended: one line for all creates that are refused meanwhile. */
     overloaded(now: boolean): void {
       metrics.overloaded.set(now ? 1 : 0);
-      if (!now) overload.works();
-      else if (!database.failing()) overload.fails(OVERLOADED);
+      if (now) tellOverload();
+      else overload.works();
     },
     /** A create was refused before anything was done for it. Some of them show in the log. */
     refusedForLoad(request: string): void {
       metrics.notStored.inc();
-      // It may have begun while the database was away, which had its own line.
-      if (!database.failing()) overload.fails(OVERLOADED);
+      // It may have begun while the database was away.
+      tellOverload();
       const { status, error } = errorCatalogue.notStored;
       const sample = lines.take(error);
       if (sample !== undefined)

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { renderGateway } from '../../../deploy/gateway/gateway-command.ts';
 import { makeCertificate } from '../harness/certificate.ts';
+import { openFilesMax } from '../harness/open-files.ts';
 import { installedNginx } from '../harness/running-gateway.ts';
 
 const read = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -25,9 +24,8 @@ test.skipIf(installedNginx === undefined)(
   'the gateway README tells how many connections each size of memory serves',
   async () => {
     await using certificate = await makeCertificate();
-    const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -Hn']);
     // Fewer where the system allows fewer open files, 64 of which are for other things.
-    const filesMax = stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : Number(stdout) - 64;
+    const filesMax = (await openFilesMax()) - 64;
     const connectionsWithin = async (memory: string, tls: boolean) => {
       const text = await renderGateway({
         listen: { host: '127.0.0.1', port: 8080 },

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plantJson } from '../../harness/api/post-plant.ts';
@@ -8,6 +6,7 @@ import { type Program, startProgram } from '../../harness/processes/program.ts';
 import { testEnvironment } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { flood } from '../harness/flood.ts';
+import { openFilesMax } from '../harness/open-files.ts';
 import { type AccessLine, installedNginx, startGateway } from '../harness/running-gateway.ts';
 
 /** From a create's arrival at the API to its answer. */
@@ -16,8 +15,7 @@ const API_SECONDS = 4;
 const OPEN_FILES = 11_000;
 
 const environment = testEnvironment();
-const { stdout: hardLimit } = await promisify(execFile)('sh', ['-c', 'ulimit -Hn']);
-const enoughFiles = hardLimit.trim() === 'unlimited' || Number(hardLimit) >= OPEN_FILES;
+const enoughFiles = (await openFilesMax()) >= OPEN_FILES;
 if (!enoughFiles) process.stderr.write(`a burst of creates: skipped, needs ${OPEN_FILES} open files\n`);
 
 describe.skipIf(installedNginx === undefined || !enoughFiles)('a burst on an idle store', () => {

@@ -7,20 +7,14 @@ import { createMongoClient } from '../../../../packages/platform/src/mongo/mongo
 import { mongoPlants } from '../../../../services/api/src/storage/mongo-plants.ts';
 import { apiUnderTest } from '../../../harness/api/api.ts';
 import { freshId, postPlant } from '../../../harness/api/post-plant.ts';
+import { pendingPlant } from '../../../worker/stored-plants.ts';
 
 const OP_MSG = 2_013;
 
 /** A restored backup, mongoimport or a hand at the shell may have put anything under an id. */
 const api = apiUnderTest();
 
-const document = (id: bigint): PlantDocument => ({
-  _id: id,
-  name: 'a',
-  created: new Date(),
-  commit: new ObjectId(),
-  by: { sub: 'somebody' },
-  from: { address: '::1', request: 'r', instance: 'i' },
-});
+const document = (id: bigint) => pendingPlant(new ObjectId(), { _id: id });
 const insert = (stray: object) => api.plants.insertOne(stray as PlantDocument);
 const smallId = (id: bigint) => id % 2n ** 31n;
 
