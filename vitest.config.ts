@@ -11,8 +11,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // Generous, for loaded machines: it ends a test that hangs. How long something may take, tests say where they wait.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     teardownTimeout: 20_000,
     // A test that passes at the second attempt has told something: it is not hidden.
     retry: 0,

@@ -10,7 +10,6 @@ const main = resolve(import.meta.dirname, 'main.ts');
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s in the middle of a round leaves no process and no file behind',
-  { timeout: 60_000 },
   async (signal) => {
     const folder = join(mkdtempSync(join(tmpdir(), 'bench-')), 'of-this-test');
     mkdirSync(folder);

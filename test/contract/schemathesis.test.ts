@@ -21,7 +21,7 @@ beforeAll(async () => {
     missing = error.message;
     process.stderr.write(`\n!!! SCHEMATHESIS IS SKIPPED: ${missing}\n\n`);
   });
-}, 180_000);
+});
 
 test('no answer of the API contradicts the document', { timeout: RUN_MS_MAX }, async (context) => {
   await findsNoFault(context, api.url);

@@ -11,7 +11,6 @@ const main = resolve(import.meta.dirname, 'main.ts');
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s in the middle of a row leaves no process and no file behind',
-  { timeout: 60_000 },
   async (signal) => {
     const folder = join(mkdtempSync(join(tmpdir(), 'faults-')), 'of-this-test');
     mkdirSync(folder);

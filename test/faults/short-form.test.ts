@@ -14,7 +14,6 @@ const ROWS = ['2', '9', '15', '21', '32'];
 
 test.each(rowsOf(ROWS).filter(({ row }) => ROWS.includes(row)))(
   'row $row: $title, $moment: every invariant holds',
-  { timeout: 120_000 },
   async (row) => {
     const { verdict, reason, violations } = await runRow(row, SEED, () => {});
     expect({ verdict, reason, violations }).toEqual({ verdict: 'holds', reason: undefined, violations: [] });

@@ -30,7 +30,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('where nginx is inst
   let system: StartedSystem;
   beforeAll(async () => {
     system = await startSystem(dataDir, { GATEWAY: 'auto', API_REPLICAS: '2' });
-  }, 120_000);
+  });
 
   const create = () => command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -si`]);
   const pidOf = (name: string) =>
@@ -95,7 +95,7 @@ describe('where nginx is not installed', () => {
     const create = await command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -s`]);
     expect(create.stdout).toBe('{"name":"Monstera","tag":"indoor"}');
     expect((await system.stop()).code).toBe(0);
-  }, 60_000);
+  });
 
   test('GATEWAY=required refuses to', async () => {
     const { code, stderr } = await failedStart(dataDir, { ...without, GATEWAY: 'required' });

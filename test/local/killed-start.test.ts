@@ -17,7 +17,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   killed = await startSystem(dataDir, environment);
   await killed.stop('SIGKILL');
-}, 60_000);
+});
 afterAll(async () => {
   await endProcessesOf(dataDir);
   await removeDataDirectory(dataDir);
@@ -32,7 +32,7 @@ test('after kill -9 of npm start the next one succeeds at once, on the same port
   const pids = (await processesOf(dataDir)).map(({ pid }) => pid);
   expect(left.filter(({ pid }) => pids.includes(pid))).toEqual([]);
   expect((await system.stop()).code).toBe(0);
-}, 60_000);
+});
 
 test('of two starts over what a killed one has left exactly one wins, and the other one says so', async () => {
   const starts = [startSystem(dataDir, environment), startSystem(dataDir, environment)];
@@ -43,4 +43,4 @@ test('of two starts over what a killed one has left exactly one wins, and the ot
   expect(lost[0]).toMatch(/ended with 1: .*Plant Store already runs on this DATA_DIR \(pid \d+\)/s);
   expect((await won[0]?.stop())?.code).toBe(0);
   expect(await processesOf(dataDir)).toEqual([]);
-}, 60_000);
+});

@@ -19,7 +19,7 @@ test.each<[string, NodeJS.Signals, 'group' | undefined]>([
   ['Ctrl-C, which the terminal sends to all of the group,', 'SIGINT', 'group'],
   ['SIGINT to npm', 'SIGINT', undefined],
   ['SIGTERM to npm', 'SIGTERM', undefined],
-])('%s ends "npm start" with 0 and leaves no process', { timeout: 60_000 }, async (_case, signal, group) => {
+])('%s ends "npm start" with 0 and leaves no process', async (_case, signal, group) => {
   const system = await startByNpm(dataDir);
   const { code, stdout } = await system.stop(signal, group);
   expect(stdout).toMatch(/draining\n.*stopped\n$/);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   system = await startSystem(dataDir);
   const { code } = await command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -sf`]);
   expect(code).toBe(0);
-}, 60_000);
+});
 afterAll(async () => {
   await system.stop();
   await endProcessesOf(dataDir);

@@ -22,7 +22,7 @@ let system: StartedSystem;
 beforeAll(async () => {
   dataDir = await dataDirectory();
   system = await startSystem(dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   await system?.stop('SIGKILL');
   await endProcessesOf(dataDir);

@@ -139,7 +139,6 @@ const root = resolve(import.meta.dirname, '../..');
 
 test.skipIf(prometheus === undefined)(
   'a Prometheus that reads the targets of npm start scrapes all, evaluates all rules, and answers every panel',
-  { timeout: 120_000 },
   async () => {
     const directory = await mkdtemp(join(tmpdir(), 'plant-store-prometheus-'));
     const targets = join(directory, 'targets.json');

@@ -56,7 +56,7 @@ beforeAll(async () => {
       programs[service] = await startProgram(service, environment);
     }),
   );
-}, 90_000);
+});
 afterAll(async () => {
   for (const program of Object.values(programs)) await program.stop();
   await mongod?.close();

@@ -36,7 +36,7 @@ beforeAll(async () => {
     withinMs: 15_000,
     what: 'the worker works',
   });
-}, 60_000);
+});
 afterAll(async () => {
   await system?.close();
   await redis?.close();
@@ -160,7 +160,7 @@ test('servers that do not answer are named, what cannot be looked at is skipped,
     'skipped',
   ]);
   expect(ran.out + ran.err).not.toContain('hush');
-}, 30_000);
+});
 
 test('settings that contradict one another are named without their values', async () => {
   const direct = new URL(database.url);
@@ -232,7 +232,7 @@ test('a member of the replica set that is down is named', async () => {
     },
     { withinMs: 30_000, what: 'the member is named' },
   );
-}, 90_000);
+});
 
 describe('what no test can cause on a real server', () => {
   const wrongOf = (checks: readonly Check[]) =>

@@ -45,6 +45,7 @@ test('a worker whose process is stopped is said not to respond, and is idle agai
   const worker = await startWorker('fern');
   workers.push(worker);
   await stateOf('fern', /^idle$/);
+  await connected('fern');
   worker.signal('SIGSTOP');
   await stateOf('fern', /^does not respond for 1\d\ss$/);
   worker.signal('SIGCONT');
@@ -85,6 +86,15 @@ test('a worker that was killed is gone, until another takes its name', async () 
 
 const stateOf = (name: string, state: RegExp) =>
   listed((_names, workers) => workers.some((worker) => worker.name === name && state.test(worker.state)));
+
+/** A worker reports before it waits for jobs; one that was stopped in between is gone, not silent. */
+async function connected(name: string): Promise<void> {
+  const redis = new Redis(servers.REDIS_URL);
+  await waitFor(async () => String(await redis.client('LIST')).includes(`:w:${name} `), {
+    withinMs: FOUND_MS_MAX,
+    what: 'the worker waits for jobs',
+  }).finally(() => redis.disconnect());
+}
 
 function listed(isSo: (names: string[], workers: WorkerWords[]) => boolean): Promise<WorkerWords[]> {
   return waitFor(

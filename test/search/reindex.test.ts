@@ -182,7 +182,7 @@ test('after kill -9 it goes on where it was, and while it runs another one is re
   expect(await indexedIds()).toEqual(await storedIds());
   // What the first one had copied was not copied again.
   expect((await search.findOne({}, { sort: { _id: 1 } }))?.indexed).toEqual(firstEntry?.indexed);
-}, 180_000);
+});
 
 test('killed before the swap, it swaps and ends', async () => {
   const [rose] = (await create(0, 'Rose')) as [PlantDocument];

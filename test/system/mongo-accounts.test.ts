@@ -56,7 +56,7 @@ beforeAll(async () => {
   );
   admin = new MongoClient(urlOf('admin', 'password-of-admin'));
   await setUp();
-}, 120_000);
+});
 afterAll(async () => {
   await admin?.close();
   await mongod?.kill();
@@ -125,7 +125,7 @@ async function startServices(): Promise<AsyncDisposable & { url: string; opsUrl:
   return { url, opsUrl, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
-describe('with an account for each service, and nothing else', { timeout: 120_000 }, () => {
+describe('with an account for each service, and nothing else', () => {
   test('a plant is stored, indexed and audited, and the console shows it', async () => {
     await using running = await startServices();
     expect((await postPlant(running.url, { id: 1n, name: 'fern' })).status).toBe(200);
@@ -240,14 +240,22 @@ describe('with an account for each service, and nothing else', { timeout: 120_00
         what: 'the plant is listed',
       },
     );
+    // Answered 503 as long as the console does not know that the indexes of the audit log exist.
     const act = (control: string) =>
-      olga.call(`/controls/${control}`, {
-        method: 'POST',
-        body: new URLSearchParams({ plant: '9002', reason: 'by its account' }),
-      });
-    expect((await act('quarantine')).status).toBe(303);
+      waitFor(
+        async () => {
+          const answer = await olga.call(`/controls/${control}`, {
+            method: 'POST',
+            body: new URLSearchParams({ plant: '9002', reason: 'by its account' }),
+          });
+          if (answer.status === 303) return true;
+          throw new Error(`${answer.status} ${await answer.text()}`);
+        },
+        { withinMs: 10_000, what: `the console does ${control}` },
+      );
+    await act('quarantine');
     expect(await plants.findOne({ _id: 9_002n })).toMatchObject({ pending: 'quarantined' });
-    expect((await act('release')).status).toBe(303);
+    await act('release');
     expect(await plants.findOne({ _id: 9_002n })).toMatchObject({ pending: true });
     await as('ops', async (db) => {
       const { findAndRemove, delete: remove, drop, upsert, expire } = changes('plants');

@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
 
-test('a store is filled, and every search and command on it is measured', { timeout: 180_000 }, async () => {
+test('a store is filled, and every search and command on it is measured', async () => {
   const extent = { plants: 2_000, asked: 1, stretches: 1, stretchSeconds: 1 };
   const results = await measureLedger({ ground, folder, say: () => {} }, extent);
   for (const { kind, plans, plants, timedOut } of results.searches) {

@@ -17,7 +17,6 @@ afterAll(() => ground.close());
 
 test.each(['plain', 'nest', 'express'] as const)(
   '%s stores plants and audit records as durably as ours: majority, journaled',
-  { timeout: 60_000 },
   async (name) => {
     await ground.empty();
     const system = systems[name];

@@ -36,7 +36,6 @@ describe.skipIf(installedNginx === undefined || !enoughFiles)('a burst on an idl
     { atOnce: 4_000, createdMin: 1_000 },
   ])(
     '$atOnce connections at once, each with a create: the gateway refuses none, the API none while it has time',
-    { timeout: 60_000 },
     async ({ atOnce, createdMin }) => {
       await using gateway = await startGateway({ upstreams: [new URL(api.url).host] });
       const authorization = `Authorization: Bearer ${token()}\r\nContent-Type: application/json`;

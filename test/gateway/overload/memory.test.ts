@@ -32,7 +32,6 @@ if (!limitable)
 
 describe.skipIf(installedNginx === undefined || !limitable)(
   `in a control group of ${LIMIT_MIB} MiB, nobody without a token ends the gateway`,
-  { timeout: 60_000 },
   () => {
     test('by heads as large as allowed that never end', () =>
       harmless(async ({ port }) => {

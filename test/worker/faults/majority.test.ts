@@ -85,7 +85,7 @@ test('a plant that no majority has is neither indexed nor audited, and no relay 
     { withinMs: 10_000, what: 'the plant is processed once a majority has it' },
   );
   await expectProcessed(database);
-}, 30_000);
+});
 
 test('a member of a commit that no majority has yet stays pending when the others are cleared', async () => {
   const { commit } = await storeCommit(plants(), 3);
@@ -103,7 +103,7 @@ test('a member of a commit that no majority has yet stays pending when the other
   await processCommits(deps, [commit], PAGE);
   expect(await plants().countDocuments({ pending: true })).toBe(1);
   expect(await plants().findOne({ _id: late._id })).toMatchObject({ pending: true });
-}, 30_000);
+});
 
 test('as long as no majority has the index entry, nothing is audited and every plant stays pending', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
@@ -115,7 +115,7 @@ test('as long as no majority has the index entry, nothing is audited and every p
   await replication('off');
   await processCommits(worker(), [commit], PAGE);
   await expectProcessed(database);
-}, 40_000);
+});
 
 test('an index entry of another worker that no majority has yet is waited for', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
@@ -133,7 +133,7 @@ test('an index entry of another worker that no majority has yet is waited for', 
   await replication('off');
   await processing;
   await expectProcessed(database);
-}, 40_000);
+});
 
 test('as long as no majority has the audit block, every plant stays pending', async () => {
   const { commit, plants: stored } = await storeCommit(plants(), 3);
@@ -151,7 +151,7 @@ test('as long as no majority has the audit block, every plant stays pending', as
   await replication('off');
   await processCommits(worker(), [commit], PAGE);
   await expectProcessed(database);
-}, 60_000);
+});
 
 test('a block that collided with one that no majority has yet waits for it, and its events are audited once', async () => {
   const { plants: stored } = await storeCommit(plants(), 3);
@@ -174,7 +174,7 @@ test('a block that collided with one that no majority has yet waits for it, and 
   await seal;
   expect(deps.collisions()).toBe(1);
   expect(await readChains(database)).toHaveLength(1);
-}, 40_000);
+});
 
 /** Waits until the database has held back one operation on this collection for a while. */
 async function untilHeldBack(collection: string): Promise<void> {

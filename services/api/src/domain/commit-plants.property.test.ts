@@ -198,7 +198,7 @@ function expectTrue({ commit, creation, outcome }: Attempt, stored: Document | u
 
 test('whatever the database does, no answer is false: no lost 200, no false 1002, no stored 5001', async () => {
   await fc.assert(property(), { numRuns: 5_000 });
-}, 60_000);
+});
 
 test.each<Mutant>(['local reads', 'acknowledged by one'])(
   'and with %s there would be',
