@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { CREATIONS_QUEUE, readCreationJob } from '@plant-store/contracts/creation-job';
 import { Queue } from 'bullmq';
 import { MongoClient } from 'mongodb';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { ready } from '../harness/api/api.ts';
 import { freshId, plantJson, postPlant } from '../harness/api/post-plant.ts';
 import { token } from '../harness/api/tokens.ts';
@@ -15,9 +15,6 @@ const environment = testEnvironment();
 const mongo = new MongoClient(environment.MONGODB_URL, { useBigInt64: true });
 const plants = mongo.db().collection<{ _id: bigint }>('plants');
 afterAll(() => mongo.close());
-
-/** Draining alone may take 10 s. */
-vi.setConfig({ testTimeout: 40_000 });
 
 async function start(extra: Record<string, string> = {}): Promise<Program> {
   const program = await startProgram('api', { ...environment, ...extra });

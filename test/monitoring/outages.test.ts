@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ready } from '../harness/api/api.ts';
 import { freshId, postPlant } from '../harness/api/post-plant.ts';
 import { TEST_SECRET } from '../harness/api/tokens.ts';
@@ -9,8 +9,6 @@ import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 needsServers();
-vi.setConfig({ testTimeout: 90_000 });
-
 const WARN = 40;
 const NOTICED_MS_MAX = 15_000;
 const services = ['api', 'worker', 'ops'] as const;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { opsUsers } from '../harness/ops-users.ts';
 import { type PrivateServer, privateRedis } from '../harness/servers/private-servers.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
@@ -11,9 +11,6 @@ import { waitFor } from '../harness/wait-for.ts';
 import { installedChromium, startChromium } from './chromium.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, visit } from './visitor.ts';
-
-/** Sign-ins are slow on purpose, and consoles are started again. */
-vi.setConfig({ testTimeout: 90_000 });
 
 const root = resolve(import.meta.dirname, '../..');
 const database = testDatabase();

@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NAVIGATION } from '../../services/ops/src/pages/navigation.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
 import { installedChromium, startChromium } from './chromium.ts';
 import { openPage, overflow, reads, signIn } from './console-browser.ts';
 import { operator, type RunningConsole, startConsole } from './running-console.ts';
-
-/** A page after the other, in a real browser on a busy machine. */
-vi.setConfig({ testTimeout: 120_000 });
 
 const servers = testEnvironment();
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');

@@ -3,7 +3,7 @@ import { AUDIT_ANCHORS, AUDIT_BLOCKS, PLANTS } from '@plant-store/contracts/plan
 import { type JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { MongoClient, ObjectId } from 'mongodb';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { FindingWords, StatusWords } from '../../services/ops/src/status/status-words.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
 import { type PrivateServer, privateMongod, privateRedis } from '../harness/servers/private-servers.ts';
@@ -16,8 +16,6 @@ needsServers();
 /** What is wrong is found within 15 s; the rest is for a machine that is busy with other tests. */
 const FOUND_MS_MAX = 25_000;
 const PREFIX = '{findings}';
-vi.setConfig({ testTimeout: 120_000 });
-
 let mongod: PrivateServer;
 let redisServer: PrivateServer;
 let mongo: MongoClient;

@@ -22,7 +22,7 @@ const directory = isPublishing
 const SCREENSHOT_BYTES_MAX = 250_000;
 const PLOTS_MOVE_MS_MAX = 30_000;
 
-vi.setConfig({ testTimeout: isPublishing ? 600_000 : 90_000 });
+vi.setConfig({ testTimeout: isPublishing ? 600_000 : 180_000 });
 
 const servers = testEnvironment();
 

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { processesOf } from '../harness/processes/processes.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, runConsole, startConsole } from './running-console.ts';
-
-/** Starts and sign-ins take seconds on a busy machine. */
-vi.setConfig({ testTimeout: 90_000 });
 
 const servers = testEnvironment();
 

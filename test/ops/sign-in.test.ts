@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createLogger } from '@plant-store/platform/process/logger';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startOps } from '../../services/ops/src/compose.ts';
 import { readOpsConfig } from '../../services/ops/src/config.ts';
 import { opsUsers } from '../harness/ops-users.ts';
@@ -9,9 +9,6 @@ import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, visit } from './visitor.ts';
-
-/** Each try hashes a password on purpose slowly: ten at once take seconds on a busy machine. */
-vi.setConfig({ testTimeout: 90_000 });
 
 const database = testDatabase();
 const queue = testQueue();

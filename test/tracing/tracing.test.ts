@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTelemetry } from '../../packages/platform/src/tracing/open-telemetry.ts';
 import { render } from '../api/corpus/case.ts';
 import { ready } from '../harness/api/api.ts';
@@ -10,8 +10,6 @@ import { type Program, startProgram } from '../harness/processes/program.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from './otlp-receiver.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const environment = testEnvironment();
 let receiver: OtlpReceiver;

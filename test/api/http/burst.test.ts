@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { within } from '../../../packages/platform/src/concurrency/within.ts';
 import { ready } from '../../harness/api/api.ts';
 import { type RawConnection, rawConnection } from '../../harness/network/raw-http.ts';
@@ -9,8 +9,6 @@ import { render } from '../corpus/case.ts';
 
 const CLIENTS = 4_000;
 const CONNECT_MS_MAX = 10_000;
-vi.setConfig({ testTimeout: 40_000 });
-
 const environment = testEnvironment();
 
 /** The system grants no longer queue than this, whatever a process asks for. */

@@ -1,5 +1,5 @@
 import { MongoClient } from 'mongodb';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { COMMIT_PLANTS_MAX } from '../../../services/api/src/domain/group-commit.ts';
 import { runOpenLoad } from '../../faults/overload/open-load.ts';
 import { ready } from '../../harness/api/api.ts';
@@ -9,7 +9,6 @@ import { startProgram } from '../../harness/processes/program.ts';
 import { testEnvironment } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 /** A commit takes 0.8 s then, so that four of them at once store at most 2,500 plants a second. */
 const DELAY_MS = 400;
 const RATE = 4_000;

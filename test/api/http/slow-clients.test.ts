@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { test, vi } from 'vitest';
+import { test } from 'vitest';
 import { apiUnderTest } from '../../harness/api/api.ts';
 import { freshId, postPlant } from '../../harness/api/post-plant.ts';
 import { expectRefusal } from '../../harness/api/refusal.ts';
@@ -15,8 +15,6 @@ const REQUEST_MS = 10_000;
 const GATEWAY_IDLE_MS = 2_000;
 /** Generous, for a busy machine; a server without the limit would never answer. */
 const WITHIN_MS = 25_000;
-vi.setConfig({ testTimeout: 60_000 });
-
 /** The duration that the records have for an answer; they say so in whole or fractional milliseconds. */
 const recordedMs = (answer: RawAnswer) =>
   Number(api.replica.log.find(({ request }) => request === answer.headers.get('x-request-id'))?.['ms']);

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { freshId, postPlant } from '../../harness/api/post-plant.ts';
 import { type Fault, type MongoProxy, mongoProxy } from '../../harness/network/mongo-proxy.ts';
 import {
@@ -22,7 +22,6 @@ import { storageTrace } from './storage-trace.ts';
  * What real processes do, with faults between their steps, is a path of the model, and ends where the model ends. The
  * processes run unchanged on a real mongod and Redis; `recorder.ts` observes them.
  */
-vi.setConfig({ testTimeout: 90_000 });
 /** A stalled job is taken over after at most its lock and two checks; twice that on a busy machine. */
 const PROCESSED_MS_MAX = 40_000;
 

@@ -9,8 +9,8 @@ import { commitsOf, failedJobs } from './failed-jobs.ts';
 
 /** Pending plants that are read to find those that cannot be processed: the oldest, and those of failed jobs. */
 const PLANTS_READ_MAX = 2_000;
-/** In UTF-16 units of their JSON: a document may have 16 MB. Those that can be processed are not kept. */
-const LENGTH_READ_MAX = 32 * 1024 * 1024;
+/** In UTF-16 units of their JSON: as much as one document may have. Those that can be processed are not kept. */
+const LENGTH_READ_MAX = 16 * 1024 * 1024;
 const BATCH_PLANTS = 100;
 const JOBS_READ_MAX = 1_000;
 const QUARANTINED_READ_MAX = 1_000;
