@@ -35,11 +35,15 @@ afterAll(async () => {
   redis?.disconnect();
 });
 
-/** Ends the console as a crash does, and starts it again at another port. */
+/** Ends the console as a crash does, and starts it again at another port, until it can read sessions from Redis. */
 async function restart(more: Record<string, string> = {}): Promise<void> {
   process.kill(ops.pid, 'SIGKILL');
   await ops.ended;
   ops = await startConsole({ ...environment, ...more });
+  await waitFor(async () => (await ops.metric('plants_redis_up')) === 1, {
+    withinMs: 10_000,
+    what: 'the console has reached Redis',
+  });
 }
 
 /** The status with this cookie, as whoever holds it would see it. */
@@ -334,6 +338,8 @@ describe.skipIf(installedChromium === undefined)('in a browser', () => {
       expect(new URL(first.url()).pathname).toBe('/');
       await first.getByRole('button', { name: 'Sign out everywhere' }).click();
       await first.waitForURL('**/sign-in');
+      // The page learns it by itself. Opening another one before would be interrupted by that.
+      await second.waitForURL('**/sign-in');
       await second.goto(`${ops.url}/controls`);
       expect(new URL(second.url()).pathname).toBe('/sign-in');
     } finally {
