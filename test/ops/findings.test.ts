@@ -6,6 +6,7 @@ import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { FindingWords, StatusWords } from '../../services/ops/src/status/status-words.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
+import { takesJobs } from '../harness/processes/takes-jobs.ts';
 import { type PrivateServer, privateMongod, privateRedis } from '../harness/servers/private-servers.ts';
 import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
@@ -217,8 +218,7 @@ async function startWorker(name: string): Promise<Program> {
   const before = (await reports()).length;
   const worker = await startProgram('worker', { ...environment(), INSTANCE: name });
   workers.add(worker);
-  const takesJobs = async () => String(await redis.client('LIST')).includes(`:w:${name}`);
-  await waitFor(async () => (await reports()).length > before && (await takesJobs()), {
+  await waitFor(async () => (await reports()).length > before && (await takesJobs(redis, name)), {
     withinMs: FOUND_MS_MAX,
     what: 'the worker reports and takes jobs',
   });

@@ -14,7 +14,6 @@ import { signedIn, type Visitor, visit } from './visitor.ts';
 const servers = testEnvironment();
 const STREAMS_MAX = 100;
 const SESSION_STREAMS_MAX = 10;
-const REQUESTS_MS = 50;
 
 /** Lets the clocks of the process go on by longer than a session lasts. */
 const elevenHoursAtSignal = `
@@ -144,20 +143,15 @@ test('what API and worker do is measured by answer, duration and size, and their
     const worker = await startProgram('worker', { ...servers, INSTANCE: 'worker-rose' });
     programs.push(worker);
     const id = freshId();
-    let unavailable = 0;
     const sent = setInterval(() => {
-      // On a busy machine some are still under way when the API stops, and some may be answered 503.
+      // On a busy machine some are still under way when the API stops.
       void Promise.allSettled([
         postPlant(api.url, { id: freshId(), name: 'rose' }),
         postPlant(api.url, { id, name: 'rose' }),
         postPlant(api.url, { id, name: 'rose' }, { accessToken: 'none' }),
         fetch(`${api.url}/elsewhere`).then((answer) => answer.body?.cancel()),
-      ]).then(([created, again]) => {
-        for (const answer of [created, again]) {
-          if (answer.status === 'fulfilled' && answer.value.status === 503) unavailable += 1;
-        }
-      });
-    }, REQUESTS_MS);
+      ]);
+    }, 100);
     try {
       for (const series of ['stored', 'refused', 'denied', 'others']) {
         await stream.until(series, (values) => values.some((value) => value > 1 && value < 50));
@@ -171,7 +165,7 @@ test('what API and worker do is measured by answer, duration and size, and their
     }
     await stream.until('workers', (values) => values.at(-1) === 1);
     await stream.until('replicas', (values) => values.at(-1) === 1);
-    if (unavailable === 0) expect(stream.values('unavailable').every((value) => value === 0)).toBe(true);
+    expect(stream.values('unavailable').every((value) => value === 0)).toBe(true);
     await api.stop();
     await stream.until('replicas', (values) => values.at(-1) === 0);
     const texts = () => stream.events().map(({ text }) => text);

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords, WorkerWords } from '../../services/ops/src/status/status-words.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
+import { takesJobs } from '../harness/processes/takes-jobs.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type RunningConsole, startConsole, viewer } from './running-console.ts';
@@ -14,6 +15,7 @@ const FOUND_MS_MAX = 15_000;
 
 const startWorker = (name: string) => startProgram('worker', { ...servers, INSTANCE: name });
 
+const redis = new Redis(servers.REDIS_URL);
 let ops: RunningConsole;
 let vera: Visitor;
 const workers: Program[] = [];
@@ -27,6 +29,7 @@ afterAll(async () => {
     await worker.ended;
   }
   await ops.close();
+  redis.disconnect();
 });
 
 test('each worker is listed by name and version, from its start until it ends', async () => {
@@ -45,7 +48,8 @@ test('a worker whose process is stopped is said not to respond, and is idle agai
   const worker = await startWorker('fern');
   workers.push(worker);
   await stateOf('fern', /^idle$/);
-  await connected('fern');
+  // One that is stopped before it takes jobs is gone.
+  await waitFor(() => takesJobs(redis, 'fern'), { withinMs: FOUND_MS_MAX, what: 'the worker takes jobs' });
   worker.signal('SIGSTOP');
   await stateOf('fern', /^does not respond for 1\d\ss$/);
   worker.signal('SIGCONT');
@@ -55,7 +59,6 @@ test('a worker whose process is stopped is said not to respond, and is idle agai
 test('reports that are none are left out and logged, and the console goes on', async () => {
   const worker = await startWorker('ivy');
   workers.push(worker);
-  const redis = new Redis(servers.REDIS_URL);
   const key = `${servers.QUEUE_PREFIX}:heartbeats`;
   const report = await waitFor(
     async () => Object.values(await redis.hgetall(key)).find((text) => text.includes('"ivy"')),
@@ -71,7 +74,6 @@ test('reports that are none are left out and logged, and the console goes on', a
     await listed((names) => names.includes('ivy') && !names.includes('weed'));
   } finally {
     await redis.hdel(key, 'no-json', 'no-report', 'cut');
-    redis.disconnect();
   }
 });
 
@@ -86,15 +88,6 @@ test('a worker that was killed is gone, until another takes its name', async () 
 
 const stateOf = (name: string, state: RegExp) =>
   listed((_names, workers) => workers.some((worker) => worker.name === name && state.test(worker.state)));
-
-/** A worker reports before it waits for jobs; one that was stopped in between is gone, not silent. */
-async function connected(name: string): Promise<void> {
-  const redis = new Redis(servers.REDIS_URL);
-  await waitFor(async () => String(await redis.client('LIST')).includes(`:w:${name} `), {
-    withinMs: FOUND_MS_MAX,
-    what: 'the worker waits for jobs',
-  }).finally(() => redis.disconnect());
-}
 
 function listed(isSo: (names: string[], workers: WorkerWords[]) => boolean): Promise<WorkerWords[]> {
   return waitFor(

@@ -9,6 +9,7 @@ import { render } from '../corpus/case.ts';
 
 const CLIENTS = 4_000;
 const CONNECT_MS_MAX = 10_000;
+
 const environment = testEnvironment();
 
 /** The system grants no longer queue than this, whatever a process asks for. */
