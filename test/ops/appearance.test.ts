@@ -74,6 +74,7 @@ describe.skipIf(installedChromium === undefined)('every page', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     expect(await page.evaluate('document.activeElement.getBoundingClientRect().top >= 0')).toBe(true);
     await page.keyboard.press('Enter');
+    await page.waitForURL(/#main$/);
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.closest("main") !== null')).toBe(true);
 

@@ -122,6 +122,25 @@ describe.skipIf(installedChromium === undefined)('the plots', () => {
     await act('resume', { reason: 'seen' });
   });
 
+  test('what has the focus and what is selected stay so while the figures change', async () => {
+    await using visit = await openPage(browser, ops);
+    const { page } = visit;
+    await act('pause', { minutes: '5', reason: 'a look at the page' });
+    await signIn(page, ops, viewer);
+    await page.locator('[data-key="queue-paused"] a').focus();
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('[data-workers] th'))");
+    const kept = () => page.evaluate('[document.activeElement.textContent, String(getSelection())]');
+    for (let change = 0; change < 3; change++) {
+      const before = await page.locator('[data-freshness]').innerText();
+      await waitFor(async () => (await page.locator('[data-freshness]').innerText()) !== before, {
+        withinMs: PLOTS_MOVE_MS_MAX,
+        what: 'the page is refreshed',
+      });
+      expect(await kept()).toEqual(['Runbook', 'worker-1']);
+    }
+    await act('resume', { reason: 'seen' });
+  });
+
   test('the screenshots that README shows can be made anew, and are small', async () => {
     await using load = startLoad(api.url, 2);
     if (isPublishing) await someMinutes(load);

@@ -126,5 +126,5 @@ function workerRow({
 }
 
 function chainRow({ chain, height, entries, sealed }: StatusWords['chains'][number]): string {
-  return html`<tr><td>${chain}</td><td>${height}</td><td>${entries}</td><td>${sealed}</td></tr>`;
+  return html`<tr><th scope="row">${chain}</th><td>${height}</td><td>${entries}</td><td>${sealed}</td></tr>`;
 }

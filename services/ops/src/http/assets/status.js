@@ -1,5 +1,6 @@
 // Shows the status in words. Texts change in place, so that focus, selection and scrolling stay where they are.
 import { setText } from './set-text.js';
+import { showList } from './show-list.js';
 
 const verdict = document.querySelector('[data-verdict]');
 const findings = document.querySelector('[data-findings]');
@@ -14,7 +15,7 @@ export function showStatus(status) {
   document.body.classList.remove('stale');
   setText(freshness, `Live · ${new Date().toISOString().slice(11, 19)} UTC`);
   showVerdict(status.verdict);
-  showFindings(status.findings);
+  if (findings !== null) showList(findings, status.findings, ({ key }) => key, findingCard);
   for (const [name, fact] of Object.entries(status.facts)) {
     for (const element of document.querySelectorAll(`[data-fact="${name}"]`)) {
       element.dataset.level = fact.level ?? 'good';
@@ -22,14 +23,28 @@ export function showStatus(status) {
       setText(element.querySelector('[data-note]'), fact.note ?? '');
     }
   }
-  showRows(workers, noWorkers, status.workers.map(workerRow));
-  showRows(chains, noChains, status.chains.map(chainRow));
+  // Not every live page has the tables.
+  if (workers !== null) showRows(workers, noWorkers, status.workers.map(workerTexts));
+  if (chains !== null) showRows(chains, noChains, status.chains.map(chainTexts));
 }
 
-// Not every live page has the tables and the findings.
-function showRows(table, none, rows) {
-  table?.replaceChildren(...rows);
-  if (none !== null) none.hidden = rows.length > 0;
+function showRows(body, none, rows) {
+  while (body.rows.length > rows.length) body.deleteRow(-1);
+  for (const [index, { level, texts }] of rows.entries()) {
+    const row = body.rows[index] ?? addRow(body, texts.length);
+    if (level !== undefined) row.dataset.level = level;
+    for (const [column, text] of texts.entries()) setText(row.cells[column], text);
+  }
+  none.hidden = rows.length > 0;
+}
+
+function addRow(body, columns) {
+  const row = body.insertRow();
+  const head = document.createElement('th');
+  head.scope = 'row';
+  row.append(head);
+  while (row.cells.length < columns) row.insertCell();
+  return row;
 }
 
 function showVerdict({ level, title, headline, advice }) {
@@ -37,13 +52,6 @@ function showVerdict({ level, title, headline, advice }) {
   verdict.dataset.level = level;
   setText(verdict.querySelector('[data-headline]'), headline);
   setText(verdict.querySelector('[data-advice]'), advice);
-}
-
-// A finding that stays keeps its element: only its texts change.
-function showFindings(list) {
-  if (findings === null) return;
-  const shown = new Map([...findings.children].map((element) => [element.dataset.key, element]));
-  findings.replaceChildren(...list.map((finding) => findingCard(shown.get(finding.key), finding)));
 }
 
 function findingCard(element = findingTemplate.content.firstElementChild.cloneNode(true), finding) {
@@ -57,21 +65,12 @@ function findingCard(element = findingTemplate.content.firstElementChild.cloneNo
   return element;
 }
 
-function workerRow({ name, state, level, progress, jobs, up, version }) {
-  const row = document.createElement('tr');
-  row.dataset.level = level;
-  const head = document.createElement('th');
-  head.scope = 'row';
-  head.textContent = name;
-  row.append(head);
-  for (const text of [state, progress, jobs, up, version]) row.insertCell().textContent = text;
-  return row;
+function workerTexts({ name, state, level, progress, jobs, up, version }) {
+  return { level, texts: [name, state, progress, jobs, up, version] };
 }
 
-function chainRow({ chain, height, entries, sealed }) {
-  const row = document.createElement('tr');
-  for (const text of [chain, height, entries, sealed]) row.insertCell().textContent = text;
-  return row;
+function chainTexts({ chain, height, entries, sealed }) {
+  return { texts: [chain, height, entries, sealed] };
 }
 
 // Old figures must not go on saying that all is well.

@@ -1,14 +1,13 @@
-// The list of what happened. An event that stays keeps its element, so that selection and scrolling stay where they are.
+// The list of what happened.
 import { setText } from './set-text.js';
+import { showList } from './show-list.js';
 
 const list = document.querySelector('[data-timeline]');
 const template = document.querySelector('[data-event-template]');
 
 export function showEvents(events) {
   if (list === null) return;
-  const shown = new Map([...list.children].map((element) => [element.dataset.key, element]));
-  const most = Number(list.dataset.most);
-  list.replaceChildren(...events.slice(0, most).map((event) => item(shown.get(event.id), event)));
+  showList(list, events.slice(0, Number(list.dataset.most)), ({ id }) => id, item);
 }
 
 function item(element = template.content.firstElementChild.cloneNode(true), event) {
