@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'vitest';
 import { apiUnderTest } from '../../harness/api/api.ts';
-import { freshId, postPlant } from '../../harness/api/post-plant.ts';
+import { freshId, plantJson, postPlant } from '../../harness/api/post-plant.ts';
 import { expectRefusal } from '../../harness/api/refusal.ts';
 import { type RawAnswer, type RawConnection, rawConnection } from '../../harness/network/raw-http.ts';
 import { render } from '../corpus/case.ts';
@@ -43,6 +43,20 @@ test.concurrent('a head that never ends is refused', async ({ expect }) => {
   connection.send('GET /\r\n');
   expectRefusal(await connection.answer({ withinMs: WITHIN_MS }), 408, 1007);
   expect(await connection.ended()).toBe('');
+});
+
+test.concurrent('a create whose head is complete only after it was refused is not stored', async ({
+  expect,
+}) => {
+  await using connection = await rawConnection(api.url, { allowHalfOpen: true });
+  const id = freshId();
+  const request = render({ body: plantJson({ id, name: 'late' }) });
+  connection.send(request.subarray(0, 30));
+  expectRefusal(await connection.answer({ withinMs: WITHIN_MS }), 408, 1007);
+  connection.send(request.subarray(30));
+  // Whatever was read before this create would be stored with it or before it.
+  expect((await postPlant(api.url, { id: freshId(), name: 'next' })).status).toBe(200);
+  expect(await api.plants.findOne({ _id: id })).toBeNull();
 });
 
 test.concurrent('a head that never ends behind an answered request is recorded with its time, not with that of the connection', async ({

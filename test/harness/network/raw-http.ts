@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { patienceMs } from '../wait-for.ts';
 
 export type RawAnswer = {
   status: number;
@@ -25,9 +26,13 @@ export type RawConnection = AsyncDisposable & {
 
 const ANSWER_MS_MAX = 8_000;
 
-export async function rawConnection(url: string): Promise<RawConnection> {
+/** @param options.allowHalfOpen whether bytes can be sent after the server has ended its side */
+export async function rawConnection(
+  url: string,
+  { allowHalfOpen = false }: { allowHalfOpen?: boolean } = {},
+): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen });
   await once(socket, 'connect');
   socket.setNoDelay(true);
 
@@ -52,13 +57,14 @@ export async function rawConnection(url: string): Promise<RawConnection> {
 
   /** Tries again whenever bytes or the end arrive. */
   async function read<T>(attempt: () => T | undefined, withinMs: number): Promise<T> {
-    const deadline = performance.now() + withinMs;
+    const limitMs = patienceMs(withinMs);
+    const deadline = performance.now() + limitMs;
     for (;;) {
       const result = attempt();
       if (result !== undefined) return result;
       const left = deadline - performance.now();
       if (over || left <= 0) {
-        const why = over ? 'the connection ended' : `nothing more within ${withinMs} ms`;
+        const why = over ? 'the connection ended' : `nothing more within ${limitMs} ms`;
         throw new Error(`${why} after ${JSON.stringify(unread.toString('latin1'))}`);
       }
       await new Promise<void>((resolve) => {

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
-import { request, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { admittingServer } from './admission.ts';
+import { refusingWhenFull } from './admission.ts';
 
 const refused = vi.fn();
 let server: Server;
 
 /** Full, with a handler that answers everything with 204. */
 beforeAll(async () => {
-  const create = admittingServer({ admission: { isFull: () => true, refused }, closing: () => false });
-  server = create((_request, response) => void response.writeHead(204).end(), {}).listen(0, '127.0.0.1');
+  const listener = refusingWhenFull(
+    { admission: { isFull: () => true, refused }, closing: () => false },
+    (_request, response) => void response.writeHead(204).end(),
+  );
+  server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 afterAll(() => server.close());

@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { ApiError, errorBody, errorHeaders } from './api-error.ts';
 import { ambiguity } from './plugins/framing.ts';
 import { requestId } from './plugins/request-identity.ts';
@@ -17,32 +11,33 @@ export type Admission = {
   refused: (request: string) => void;
 };
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
-
 const refusal = new ApiError('notStored');
 const body = JSON.stringify(errorBody(refusal));
 const headers = { ...errorHeaders(refusal), 'content-length': Buffer.byteLength(body) };
 
 /**
- * The HTTP server, which refuses creates while there are too many: before token, routing and body, so that most of
- * what a refusal costs is the read and the write on its socket. Otherwise refusing would take the time that is needed
- * for the creates that are accepted. Nothing was stored, so 5001 is true whatever else could be said about the request.
- * Requests for other paths, and those after which the connection must be closed, are answered as ever.
+ * Refuses creates while there are too many, and passes everything else to the handler: before token, routing and body,
+ * so that most of what a refusal costs is the read and the write on its socket. Otherwise refusing would take the time
+ * that is needed for the creates that are accepted. Nothing was stored, so 5001 is true whatever else could be said
+ * about the request. Requests for other paths, and those after which the connection must be closed, are answered as
+ * ever.
  */
-export function admittingServer({ admission, closing }: { admission: Admission; closing: () => boolean }) {
-  return (handle: Handler, http: ServerOptions): Server =>
-    createServer(http, (request, response) => {
-      if (request.method !== 'POST' || !admission.isFull() || !isPlainCreate(request))
-        return handle(request, response);
-      const id = requestId(request);
-      admission.refused(id);
-      response.writeHead(refusal.status, {
-        ...headers,
-        'x-request-id': id,
-        ...(closing() && { connection: 'close' }),
-      });
-      response.end(body);
+export function refusingWhenFull(
+  { admission, closing }: { admission: Admission; closing: () => boolean },
+  handle: RequestListener,
+): RequestListener {
+  return (request, response) => {
+    if (request.method !== 'POST' || !admission.isFull() || !isPlainCreate(request))
+      return handle(request, response);
+    const id = requestId(request);
+    admission.refused(id);
+    response.writeHead(refusal.status, {
+      ...headers,
+      'x-request-id': id,
+      ...(closing() && { connection: 'close' }),
     });
+    response.end(body);
+  };
 }
 
 function isPlainCreate(request: IncomingMessage): boolean {

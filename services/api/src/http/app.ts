@@ -1,8 +1,9 @@
+import { createServer } from 'node:http';
 import type { Tracing } from '@plant-store/platform/tracing/tracing';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
 import type { ApiConfig } from '../config.ts';
 import type { ApiEvents } from '../events.ts';
-import { type Admission, admittingServer } from './admission.ts';
+import { type Admission, refusingWhenFull } from './admission.ts';
 import { refuse } from './api-error.ts';
 import { type AccessTokenOptions, accessTokens } from './plugins/access-tokens.ts';
 import { errorAnswers, toRefusal } from './plugins/error-answers.ts';
@@ -40,7 +41,6 @@ export type AppDeps = {
 /** The public listener. The plugins are registered in the order in which they handle a request. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const raw = rawAnswers(HEAD_MS_MAX, (answer) => deps.events.answered(answer, false));
-  const createServer = admittingServer({ admission: deps.admission, closing: deps.closing });
   const app = Fastify({
     logger: false,
     genReqId: requestId,
@@ -49,14 +49,17 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     bodyLimit: BODY_BYTES_MAX,
     return503OnClosing: false,
     serverFactory: (handle) =>
-      createServer(handle, {
-        maxHeaderSize: HEAD_BYTES_MAX,
-        headersTimeout: HEAD_MS_MAX,
-        requestTimeout: REQUEST_MS_MAX,
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        requireHostHeader: false,
-      }),
+      createServer(
+        {
+          maxHeaderSize: HEAD_BYTES_MAX,
+          headersTimeout: HEAD_MS_MAX,
+          requestTimeout: REQUEST_MS_MAX,
+          keepAliveTimeout: KEEP_ALIVE_MS,
+          connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+          requireHostHeader: false,
+        },
+        raw.untilRefused(refusingWhenFull(deps, handle)),
+      ),
     clientErrorHandler: raw.onParserError,
     // Fastify runs no hooks for these errors, so the request id and the record are added here.
     frameworkErrors: (error, request, reply) => {

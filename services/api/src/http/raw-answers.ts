@@ -1,4 +1,10 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { AnsweredRequest } from '../events.ts';
 import { ApiError, errorBody, errorHeaders } from './api-error.ts';
@@ -19,6 +25,11 @@ const PARSER_ERRORS: Record<string, () => ApiError> = {
 export type RawAnswers = {
   /** Fastify's `clientErrorHandler`. */
   onParserError: (error: NodeJS.ErrnoException, socket: Duplex) => void;
+  /**
+   * Passes requests to the handler until their connection is refused. A timeout does not stop Node's parser: a head that
+   * is complete only after its 408 would still be handled, and its plant stored although the client was refused.
+   */
+  untilRefused: (handle: RequestListener) => RequestListener;
   attach: (server: Server) => void;
 };
 
@@ -33,7 +44,7 @@ export type RawAnswers = {
 export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredRequest) => void): RawAnswers {
   /** The response to the last request that arrived on a connection. Node sends responses in the order of requests. */
   const last = new WeakMap<Duplex, ServerResponse>();
-  /** Connections that are being closed. Their parser still reports an error for every further byte, to be ignored. */
+  /** Connections that are being closed. What their parser still reports, errors and requests, is to be ignored. */
   const ending = new WeakSet<Duplex>();
   /** When a connection was opened, on the clock of `performance.now()`. */
   const opened = new WeakMap<Duplex, number>();
@@ -93,6 +104,9 @@ export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredReque
 
   return {
     onParserError,
+    untilRefused: (handle) => (request, response) => {
+      if (!ending.has(request.socket)) handle(request, response);
+    },
     attach(server) {
       server.on('connection', (socket) => opened.set(socket, performance.now()));
       server.on('request', (request: IncomingMessage, response: ServerResponse) => {
