@@ -5,12 +5,20 @@ const POLL_MS = 20;
 const LOAD_MAX = 6;
 
 /**
+ * How long to wait, at this moment, for what takes at most `withinMs` where every process that wants a core has one.
+ * Where more processes want a core than there are, each gets a part of one: longer by that factor, at most sixfold.
+ */
+export function patienceMs(withinMs: number): number {
+  const [load = 0] = loadavg();
+  const processesPerCore = load / availableParallelism();
+  return Math.round(withinMs * Math.min(Math.max(1, processesPerCore), LOAD_MAX));
+}
+
+/**
  * Waits for a fact: asks `fact` until it yields something truthy, and returns that.
- *
- * `withinMs` is meant for a machine with a core for every process that wants one. Where more processes want a core
- * than there are, each gets a part of one, and the wait is longer by that factor, at most sixfold.
  * @param fact may throw while the fact does not hold yet.
- * @throws Error naming what was waited for and the last state seen, after `withinMs`.
+ * @param options.withinMs how long, where the machine has nothing else to do; see `patienceMs`
+ * @throws Error naming what was waited for and the last state seen, when the time is over.
  */
 export async function waitFor<T>(
   fact: () => T | Promise<T>,
@@ -25,18 +33,12 @@ export async function waitFor<T>(
     } catch (error) {
       last = error;
     }
-    const patienceMs = Math.round(withinMs * processesPerCore());
-    if (performance.now() - began >= patienceMs) {
-      throw new Error(`not within ${patienceMs} ms: ${what}; last: ${describe(last)}`);
+    const limitMs = patienceMs(withinMs);
+    if (performance.now() - began >= limitMs) {
+      throw new Error(`not within ${limitMs} ms: ${what}; last: ${describe(last)}`);
     }
     await sleep(POLL_MS);
   }
-}
-
-/** Processes that want to run for each core, over the last minute; 1 where there are cores enough. */
-function processesPerCore(): number {
-  const [load = 0] = loadavg();
-  return Math.min(Math.max(1, load / availableParallelism()), LOAD_MAX);
 }
 
 function describe(state: unknown): string {

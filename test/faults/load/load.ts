@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { patienceMs, waitFor } from '../../harness/wait-for.ts';
 import { type Attempt, type History, isOpen, type Operation } from '../history/history.ts';
 import type { Random } from '../random.ts';
 import { type Client, createClient, type Target } from './client.ts';
@@ -85,17 +86,12 @@ export function startLoad(deps: {
   return {
     async untilOk(creates, withinMs) {
       const wanted = ok + creates;
-      const deadline = history.now() + withinMs;
-      while (ok < wanted) {
-        if (history.now() > deadline)
-          throw new Error(`not within ${withinMs} ms: ${creates} creates succeed`);
-        await pause(POLL_MS);
-      }
+      await waitFor(() => ok >= wanted, { withinMs, what: `${creates} creates succeed` });
     },
     async finish(withinMs) {
       running = false;
       await connections;
-      const deadline = history.now() + withinMs;
+      const deadline = history.now() + patienceMs(withinMs);
       while ((retries.length > 0 || inFlight > 0) && history.now() < deadline) {
         const retry = dueRetry();
         if (retry === undefined) await pause(POLL_MS);
