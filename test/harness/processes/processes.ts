@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type FoundProcess = { pid: number; command: string };
 
@@ -26,12 +27,17 @@ async function look(pid: string, directory: string): Promise<FoundProcess | unde
     : undefined;
 }
 
+/** A process that is being started has neither command nor environment for a moment: two looks in turn must find none. */
+const EMPTY_LOOKS = 2;
+const LOOK_AGAIN_MS = 50;
+
 /** Ends all of them at once, also those that one of them has started meanwhile, and names them. */
 export async function endProcessesOf(directory: string): Promise<FoundProcess[]> {
   const ended = new Map<number, FoundProcess>();
-  for (;;) {
+  for (let emptyLooks = 0; ; await sleep(LOOK_AGAIN_MS)) {
     const found = (await processesOf(directory)).filter(({ pid }) => !ended.has(pid));
-    if (found.length === 0) return [...ended.values()];
+    emptyLooks = found.length === 0 ? emptyLooks + 1 : 0;
+    if (emptyLooks === EMPTY_LOOKS) return [...ended.values()];
     for (const one of found) {
       ended.set(one.pid, one);
       try {
