@@ -16,8 +16,12 @@ process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
 /** As `npm start` does: the hundreds of processes that tests start compile what they load once. */
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, '../node_modules/.cache/compiled');
 
+let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endProcessesOf(directory).finally(() => process.exit(130)));
+  process.once(signal, () => {
+    interrupted = true;
+    void endProcessesOf(directory).finally(() => process.exit(130));
+  });
 }
 
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
@@ -43,7 +47,8 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 process.stdout.write(
   `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}\n`,
 );
-process.exit();
+// Tests whose processes are ended by an interruption may fail before the last of them has ended.
+process.exit(interrupted ? 130 : undefined);
 
 /** What fails outside of a test (a file that does not load, a hook, an unhandled rejection) is one failure each. */
 function outcomesOf({ state }: Vitest): { passed: number; failed: number; skipped: string[] } {

@@ -51,9 +51,13 @@ if (options.help) {
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-faults-'));
 process.env['TMPDIR'] = folder;
 process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
+let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Not once: a library that ends its children at a signal repeats the signal when nobody else listens to it.
-  process.on(signal, () => void endProcessesOf(folder).finally(() => process.exit(130)));
+  process.on(signal, () => {
+    interrupted = true;
+    void endProcessesOf(folder).finally(() => process.exit(130));
+  });
 }
 
 // An exception that no row awaits, as in a timer, ends the run and its processes.
@@ -71,7 +75,8 @@ try {
   process.exitCode = 2;
 }
 await endProcessesOf(folder);
-process.exit();
+// A row whose processes are ended by an interruption may fail before the last of them has ended.
+process.exit(interrupted ? 130 : undefined);
 
 /** The exit code is 1 when a promise was broken. */
 async function runMatrix(): Promise<void> {
