@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,18 +12,15 @@ const ENDED_MS_MAX = 5_000;
 /** Where all temporary files of the run lie. Every process a test starts knows it, so those left behind are found. */
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
 process.env['TMPDIR'] = directory;
-process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+process.once('exit', () => {
+  // vitest may exit at any time, at a signal for example, and nothing asynchronous happens then.
+  spawnSync(process.execPath, [join(import.meta.dirname, 'harness/processes/end-processes.ts'), directory]);
+  rmSync(directory, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 /** As `npm start` does: the hundreds of processes that tests start compile what they load once. */
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, '../node_modules/.cache/compiled');
-
-let interrupted = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    interrupted = true;
-    void endProcessesOf(directory).finally(() => process.exit(130));
-  });
-}
 
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
 const vitest = await startVitest('test', filter, { ...options, watch: false });
@@ -47,8 +45,7 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
 process.stdout.write(
   `${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}\n`,
 );
-// Tests whose processes are ended by an interruption may fail before the last of them has ended.
-process.exit(interrupted ? 130 : undefined);
+process.exit();
 
 /** What fails outside of a test (a file that does not load, a hook, an unhandled rejection) is one failure each. */
 function outcomesOf({ state }: Vitest): { passed: number; failed: number; skipped: string[] } {
