@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { launch } from './processes/launch.ts';
 import { processesOf } from './processes/processes.ts';
@@ -38,3 +39,23 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(readdirSync(temporary)).toEqual([]);
   },
 );
+
+test('npm test names each skipped test before its last line', async () => {
+  const { stdout, exitCode } = await execa(
+    'node',
+    ['test/run.ts', 'test/containers', 'test/contract/openapi'],
+    {
+      cwd: new URL('../../', import.meta.url),
+      // Without a container engine, on a person's machine.
+      env: { CI: 'false', DOCKER_HOST: 'unix:///nonexistent', COMPOSE_COMMAND: '' },
+    },
+  );
+  const lines = stdout.split('\n');
+  const skipped = lines.filter((line) =>
+    line.startsWith('  test/containers/compose.test.ts: docker-compose.yml > '),
+  );
+  expect(skipped.length).toBeGreaterThan(5);
+  expect(lines.at(-1)).toMatch(new RegExp(`^\\d+ passed, 0 failed, ${skipped.length} skipped$`));
+  expect(lines.slice(-2 - skipped.length, -1)).toEqual(['skipped:', ...skipped]);
+  expect(exitCode).toBe(0);
+});
