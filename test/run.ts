@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseCLI, startVitest, type Vitest } from 'vitest/node';
+import { endAtExit } from './harness/processes/end-at-exit.ts';
 import { endProcessesOf, processesOf } from './harness/processes/processes.ts';
 import { waitFor } from './harness/wait-for.ts';
 
@@ -12,12 +12,7 @@ const ENDED_MS_MAX = 5_000;
 /** Where all temporary files of the run lie. Every process a test starts knows it, so those left behind are found. */
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
 process.env['TMPDIR'] = directory;
-process.once('exit', () => {
-  // vitest may exit at any time, at a signal for example, and nothing asynchronous happens then.
-  spawnSync(process.execPath, [join(import.meta.dirname, 'harness/processes/end-processes.ts'), directory]);
-  rmSync(directory, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+endAtExit(directory);
 
 /** As `npm start` does: the hundreds of processes that tests start compile what they load once. */
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, '../node_modules/.cache/compiled');

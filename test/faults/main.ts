@@ -2,11 +2,11 @@
  * `npm run faults`: the product as processes under load, one fault after the other. What it promises is checked after
  * each (docs/invariants.md). What came of the last published run: docs/faults.md.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { endProcessesOf } from '../harness/processes/processes.ts';
+import { endAtExit } from '../harness/processes/end-at-exit.ts';
 import { mutants } from './mutants/mutants.ts';
 import { mutantLine, runMutant } from './mutants/run-mutant.ts';
 import { table } from './report/markdown.ts';
@@ -50,20 +50,12 @@ if (options.help) {
 /** Where all files of the run lie. Every process that is started knows it, so that those left behind are found. */
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-faults-'));
 process.env['TMPDIR'] = folder;
-process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }));
-let interrupted = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Not once: a library that ends its children at a signal repeats the signal when nobody else listens to it.
-  process.on(signal, () => {
-    interrupted = true;
-    void endProcessesOf(folder).finally(() => process.exit(130));
-  });
-}
+endAtExit(folder);
 
 // An exception that no row awaits, as in a timer, ends the run and its processes.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`faults: ${error.stack}\n`);
-  void endProcessesOf(folder).finally(() => process.exit(2));
+  process.exit(2);
 });
 
 try {
@@ -74,9 +66,7 @@ try {
   process.stderr.write(`faults: ${(error as Error).message}\n`);
   process.exitCode = 2;
 }
-await endProcessesOf(folder);
-// A row whose processes are ended by an interruption may fail before the last of them has ended.
-process.exit(interrupted ? 130 : undefined);
+process.exit();
 
 /** The exit code is 1 when a promise was broken. */
 async function runMatrix(): Promise<void> {
