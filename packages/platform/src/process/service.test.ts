@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 
 const EXIT_MS_MAX = 15_000;
 
-/** Runs a process whose service is loaded by `load`, the source of a function, in which `signal()` sends it SIGTERM. */
-function run(load: string): { status: number | null; stdout: string; stderr: string } {
+/** The command of a process whose service `load`, the source of a function, loads. There, `signal()` sends it SIGTERM. */
+function commandOf(load: string): string[] {
   const source = `
     import { setTimeout as sleep } from 'node:timers/promises';
     import { runService } from './service.ts';
@@ -13,15 +13,18 @@ function run(load: string): { status: number | null; stdout: string; stderr: str
     const readConfig = () => ({ config: { instance: 'demo-1', logLevel: 'info' }, secrets: {} });
     setInterval(() => {}, 1_000);
     await runService('demo', ${load});`;
-  return spawnSync(process.execPath, ['--input-type=module-typescript', '--eval', source], {
-    cwd: join(import.meta.dirname),
-    encoding: 'utf8',
-    timeout: EXIT_MS_MAX,
-  });
+  return ['--input-type=module-typescript', '--eval', source];
 }
 
-/** The same, of a service that starts by the source of that function. */
-const runStart = (start: string) => run(`async () => ({ readConfig, start: ${start} })`);
+const options = { cwd: import.meta.dirname, timeout: EXIT_MS_MAX, killSignal: 'SIGKILL' } as const;
+
+function run(load: string): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, commandOf(load), { ...options, encoding: 'utf8' });
+}
+
+/** Loads a service that starts by the source of that function. */
+const starting = (start: string) => `async () => ({ readConfig, start: ${start} })`;
+const runStart = (start: string) => run(starting(start));
 
 /** In no order: what is written at the very end may overtake the line before. */
 function messages(stdout: string): string[] {
@@ -98,4 +101,19 @@ test('a defect while it runs closes the service, is logged, and the exit code is
   expect(stdout).toMatch(/"level":60.*not foreseen.*a defect: closing/);
   expect(messages(stdout)).toContain('closing');
   expect(status).toBe(1);
+});
+
+test('a service whose log nobody reads any more ends all the same', async () => {
+  const child = spawn(
+    process.execPath,
+    commandOf(
+      starting(`async (config, secrets, logger) => {
+        setImmediate(signal);
+        return { close: async () => logger.info('closing') };
+      }`),
+    ),
+    { ...options, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  child.stdout.destroy();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
