@@ -37,9 +37,7 @@ export function* jobSteps(
 
   for (const [index, commit] of commits.entries()) {
     const job = jobs[index] as Job;
-    const shares = protocol.sharedJobs
-      ? commits.slice(index).map((_, count) => commits.slice(index, index + count + 1))
-      : [[commit]];
+    const shares = protocol.sharedJobs ? sharesOf(commit, commits) : [[commit]];
 
     if (job.state !== 'none') yield to(`Redis loses job ${commit}`, true, index, { state: 'none' });
     if (job.state === 'waiting') {
@@ -93,4 +91,13 @@ export function* jobSteps(
       yield to(`job ${commit} stalls, fails`, isRunning, index, { state: 'failed', commits: job.commits });
     }
   }
+}
+
+/** What jobs with the id of a commit may name: it comes first, and any others, since commits end in any order. */
+function sharesOf(first: number, commits: readonly number[]): number[][] {
+  let shares = [[first]];
+  for (const commit of commits) {
+    if (commit !== first) shares = shares.flatMap((share) => [share, [...share, commit]]);
+  }
+  return shares;
 }

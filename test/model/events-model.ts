@@ -143,13 +143,19 @@ export function eventsModel(deviation: Partial<EventsProtocol> = {}): EventsMode
 
 function keyOf({ durable, deposed, logs, blocksInFlight, workers, heads, jobs }: EventsState): string {
   const old = deposed === undefined ? '' : `${deposed.durable},${deposed.applied}`;
-  return `${durable}|${logs[0]}|${logs[1]}|${old}|${blocksInFlight}|${workers.map(workerKey)}|${heads}|${jobs.map(jobKey)}`;
+  let key = `${durable}|${logs[0]}|${logs[1]}|${old}|${workerKey(workers[0])}|${workerKey(workers[1])}`;
+  key += `|${blocksInFlight[0]},${blocksInFlight[1]}|${heads[0]},${heads[1]}`;
+  for (const job of jobs) key += `|${jobKey(job)}`;
+  return key;
 }
 
 function ordered(state: EventsState): EventsState {
   const { workers, blocksInFlight, heads, jobs } = state;
-  const key = (worker: 0 | 1) =>
-    `${workerKey(workers[worker])}|${blocksInFlight[worker]}|${heads[worker]}|${jobs.map((job) => job.state === 'active' && job.worker === worker)}`;
+  const key = (worker: 0 | 1) => {
+    let held = '';
+    for (const job of jobs) held += job.state === 'active' && job.worker === worker ? '1' : '0';
+    return `${workerKey(workers[worker])}|${blocksInFlight[worker]}|${heads[worker]}|${held}`;
+  };
   if (key(0) <= key(1)) return state;
   return {
     ...state,

@@ -15,6 +15,7 @@ const scopes: Run<EventsProtocol>[] = [
   { name: 'one plant, again in another commit', deviation: { homes: moving, logLengthMax: 1 } },
   {
     name: 'one plant, again in another commit, shared jobs',
+    long: true,
     deviation: { homes: moving, logLengthMax: 1, sharedJobs: true },
   },
   {
@@ -23,7 +24,11 @@ const scopes: Run<EventsProtocol>[] = [
     deviation: { homes: moving, logLengthMax: 1, sharded: true },
   },
   { name: 'one plant, again in another commit, two writes', long: true, deviation: { homes: moving } },
-  { name: 'two plants in a commit, one write', deviation: { homes: together, logLengthMax: 1 } },
+  {
+    name: 'two plants in a commit, one write',
+    long: true,
+    deviation: { homes: together, logLengthMax: 1 },
+  },
   { name: 'two plants in a commit', long: true, deviation: { homes: together } },
   {
     name: 'two plants in a commit, sharded',

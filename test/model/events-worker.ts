@@ -13,7 +13,18 @@ export type Worker =
   | { at: 'clear'; job: number; plants: Entry[] }
   | { at: 'complete'; job: number };
 
+/** Remembered, since a step changes one of two workers, and most states share theirs with others. */
+const keys = new WeakMap<Worker, string>();
+
 export function workerKey(worker: Worker): string {
+  const known = keys.get(worker);
+  if (known !== undefined) return known;
+  const key = keyOf(worker);
+  keys.set(worker, key);
+  return key;
+}
+
+function keyOf(worker: Worker): string {
   if (worker.at === 'idle') return '-';
   const { at, job } = worker;
   const commits = 'commits' in worker ? worker.commits.join('+') : '';

@@ -143,6 +143,39 @@ test('plants of shared and of single jobs, two workers', async () => {
   expect(await replayed(running)).toEqual(allowed);
 });
 
+test('a shared job names first the commit that began last', async () => {
+  const running = await started(ownDatabase());
+  const { system, url } = running;
+  const proxy = await proxied(url);
+  const api = await system.start('api-0', proxy.url);
+  await Promise.all([system.start('worker-0', url), system.start('worker-1', url)]);
+  const insert = { command: 'insert', collection: 'plants', at: 'reply' } as const;
+  const replies = [];
+  const answers = [];
+  for (let commit = 0; commit < 2; commit++) {
+    const reply = proxy.hold(insert);
+    answers.push(create(api.url));
+    await reply.reached;
+    replies.push(reply);
+  }
+  for (const reply of replies.reverse()) reply.release();
+  expect(await Promise.all(answers)).toEqual([200, 200]);
+  await processed(running, 2);
+  await system.stop();
+  const recorded = system.recorded();
+  const { commits } = eventsTrace(recorded);
+  expect(publishedBy('api-0', recorded)).toEqual(commits.toReversed());
+  expect(await replayEvents(eventsTrace(recorded), running.database)).toEqual(allowed);
+});
+
+/** The commits that it published, in the order in which its jobs name them. */
+const publishedBy = (process: string, recorded: readonly Recorded[]) =>
+  recorded.flatMap((step) =>
+    step.who === process && step.kind === 'publication' && step.phase === 'started'
+      ? step.commits.flat()
+      : [],
+  );
+
 test('an API killed between its commit and the publication', async () => {
   const running = await started(ownDatabase());
   const { system, url, database } = running;
@@ -158,7 +191,7 @@ test('an API killed between its commit and the publication', async () => {
   await system.kill('api-0');
   expect(await answer).toBeUndefined();
   await processed(running, 1);
-  expect(system.recorded().filter(({ kind, who }) => kind === 'publication' && who === 'api-0')).toEqual([]);
+  expect(publishedBy('api-0', system.recorded())).toEqual([]);
   expect(await replayed(running)).toEqual(allowed);
 });
 

@@ -42,8 +42,9 @@ export function eventsTrace(recorded: readonly Recorded[]): EventsTrace {
     } else if (step.kind === 'publication' && step.phase === 'started') {
       const to = ends.get(`${step.kind} ${step.who} ${step.id}`)?.at ?? Number.POSITIVE_INFINITY;
       for (const job of step.commits) {
-        const named = job.map((commit) => numberOf(trace.commits, commit));
-        const labels = [`job ${named.join('+')} is published`, `the relay publishes ${named[0]}`];
+        const [first, ...others] = job.map((commit) => numberOf(trace.commits, commit));
+        const named = [first, ...others.sort((a, b) => a - b)];
+        const labels = [`job ${named.join('+')} is published`, `the relay publishes ${first}`];
         trace.steps.push({ lane: `publication ${at} of ${job[0]}`, labels, from: at, to, required: false });
       }
     } else if (step.kind === 'job' && step.event === 'released') {
