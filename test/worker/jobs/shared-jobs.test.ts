@@ -39,12 +39,20 @@ test('lost together: commits whose shared job Redis lost are published again', a
 test('lost in part: of a shared job whose data Redis evicted, the id is enough for one commit, and the relay publishes the others', async () => {
   const commits = await storeCommits(10);
   await publishTogether(named(commits));
-  await loseData(system, creationJobId(commits[0]?.commit as string));
+  const [first] = commits as [StoredCommit];
+  await loseData(system, creationJobId(first.commit));
+  await start(jobsOnly);
+  await untilNoJobIsLeft(system);
+  expect(await plants.distinct('commit', { pending: { $exists: false } })).toEqual([
+    new ObjectId(first.commit),
+  ]);
+
   const worker = await start();
   await untilProcessed(database);
   await expectProcessed(database);
   await untilNoJobIsLeft(system);
-  expect(await worker.metric('plants_relay_published_total')).toBe(9);
+  // One that it sees pending before a majority has its clear is published once more, which does no harm.
+  expect(await worker.metric('plants_relay_published_total')).toBeGreaterThanOrEqual(9);
 });
 
 test('failed together: each commit gets a job of its own, and all are done', async () => {
