@@ -126,7 +126,8 @@ async function tryStart({
             .split('\n')
             .filter(Boolean)
             .map((line) => JSON.parse(line) as AccessLine);
-          return enough(lines) ? lines : undefined;
+          if (enough(lines)) return lines;
+          throw new Error(`${lines.length} lines, the last ${JSON.stringify(lines.at(-1))}`);
         },
         { withinMs: 5_000, what: 'the access log holds it' },
       ),
