@@ -29,6 +29,7 @@ describe.skipIf(!bounded)('a client that opens and resets streams without end (C
     await once(abusive, 'remoteSettings');
     for (let reset = 0; reset < 3 * REQUESTS_MAX; reset += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, () => openAndReset(abusive)));
+      await answeredPing(abusive);
     }
     await goneAway;
     abusive.destroy();
@@ -47,6 +48,15 @@ describe.skipIf(!bounded)('a client that opens and resets streams without end (C
     expect(lines.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 });
+
+/**
+ * Until nginx has read all that was sent, or the connection has ended. An nginx that finds more streams at once than twice
+ * its limit for a connection ends it before the 1,000 requests; Debian has taken that over from 1.25.3.
+ */
+async function answeredPing(session: ClientHttp2Session): Promise<void> {
+  if (session.closed || session.destroyed) return;
+  await new Promise<void>((resolve) => session.ping(() => resolve()));
+}
 
 async function openAndReset(session: ClientHttp2Session): Promise<void> {
   if (session.closed || session.destroyed) return;
