@@ -28,6 +28,26 @@ test('a Redis that hangs does not answer, though its connection stays open', asy
   }
 });
 
+test('a command that is under way when the connection is lost has lost its connection', async () => {
+  await using server = await privateRedis();
+  const redis = createRedis(server.url, producerConnection, pino({ level: 'silent' }));
+  try {
+    await waitFor(() => redisAnswers(redis), { withinMs: 10_000, what: 'Redis answers' });
+    const single = redis.blpop('empty', 0).catch((error: unknown) => error);
+    await server.kill();
+    expect(isConnectionLost(await single)).toBe(true);
+    await server.start();
+    await waitFor(() => redisAnswers(redis), { withinMs: 10_000, what: 'Redis answers again' });
+    const together = redis.pipeline().ping().blpop('empty', 0).exec();
+    await server.kill();
+    const outcomes = (await together.catch((error: unknown) => [[error]])) as [unknown][];
+    expect(outcomes.map(([error]) => error).filter((error) => error !== null)).not.toEqual([]);
+    for (const [error] of outcomes) if (error !== null) expect(isConnectionLost(error)).toBe(true);
+  } finally {
+    redis.disconnect();
+  }
+});
+
 test('a file that cannot be opened or written is no lost connection', async () => {
   const error = await open('/nowhere/anchors', 'a').catch((error: unknown) => error);
   expect(error).toMatchObject({ syscall: 'open' });

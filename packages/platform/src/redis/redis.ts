@@ -21,13 +21,14 @@ export function refusalOf(error: Error): 'full' | 'read-only' | undefined {
 /** The system calls of a connection; those of a file have others, `read` apart. */
 const CONNECTION_CALLS: ReadonlySet<unknown> = new Set(['connect', 'read', 'getaddrinfo']);
 
+/** The last two are of commands that were under way when the connection was lost. */
+const CONNECTION_LOST =
+  /Connection is closed|enableOfflineQueue|redis is unreachable|max retries per request|aborted due to connection close/;
+
 /** Whether a command failed because its connection was lost or refused, which the connection itself logs. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return (
-    ('syscall' in error && CONNECTION_CALLS.has(error.syscall)) ||
-    /Connection is closed|enableOfflineQueue|redis is unreachable/.test(error.message)
-  );
+  return ('syscall' in error && CONNECTION_CALLS.has(error.syscall)) || CONNECTION_LOST.test(error.message);
 }
 
 /** Whether Redis answers within a second. A connection may stay open to a Redis that hangs, so its state does not tell. */
