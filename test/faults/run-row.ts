@@ -2,10 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { token } from '../harness/api/tokens.ts';
 import { NoSmallDiskError } from '../harness/servers/small-disk.ts';
-import { patienceMs, waitFor } from '../harness/wait-for.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { checkEvents, checkLedger } from './checkers/events.ts';
 import { type Bound, checkAnswerTimes, checkUndisturbed, slowestMs } from './checkers/liveness.ts';
-import { readJobs, readState, type State } from './checkers/state.ts';
+import { jobCount, readJobs, readState, type State } from './checkers/state.ts';
 import { checkStorage } from './checkers/storage.ts';
 import type { Violation } from './checkers/violation.ts';
 import { type Attempt, createHistory, type History, uncontested } from './history/history.ts';
@@ -39,8 +39,8 @@ const RETRIES_MS_MAX = 20_000;
 export type RunRowOptions = {
   /** The durations of the matrix instead of short ones. */
   isWhole?: boolean;
-  /** The machine does other work as well: the bounds of answer times grow with its load. */
-  isShared?: boolean;
+  /** Bounds of answer times, where the machine does other work as well; else as they are promised. */
+  bound?: Bound;
   /** Whose sources run, when not those of this tree. */
   tree?: string;
 };
@@ -54,7 +54,7 @@ export async function runRow(
   row: Row,
   seed: number,
   report: (line: string) => void,
-  { isWhole = false, isShared = false, tree }: RunRowOptions = {},
+  { isWhole = false, bound = (ms) => ms, tree }: RunRowOptions = {},
 ): Promise<RowResult> {
   const began = performance.now();
   const tested = await testedCommit();
@@ -80,7 +80,7 @@ export async function runRow(
         },
         fail: (found, operations = []) => violations.push({ invariant: 'row', found, history: operations }),
       };
-      violations.push(...(await experiment(row, run, prepared, times, isShared ? patienceMs : (ms) => ms)));
+      violations.push(...(await experiment(row, run, prepared, times, bound)));
     });
   } catch (error) {
     broken = error;
@@ -216,7 +216,7 @@ async function untilQuiet({ system, poison }: Run, withinMs: number): Promise<vo
         readJobs(system.queue),
       ]);
       // Each poison plant has a commit and so a job of its own.
-      const isQuiet = plants === 0 && countOf(jobs) <= poison.size;
+      const isQuiet = plants === 0 && jobCount(jobs) <= poison.size;
       quiet = isQuiet ? quiet + 1 : 0;
       if (quiet > 1) return true;
       throw new Error(`${plants} plants are pending, jobs: ${JSON.stringify(jobs)}`);
@@ -231,12 +231,10 @@ async function untilQuiet({ system, poison }: Run, withinMs: number): Promise<vo
  */
 async function readQuietState(run: Run): Promise<State> {
   const state = await readState(run.system);
-  if (countOf(state.jobs) <= run.poison.size) return state;
+  if (jobCount(state.jobs) <= run.poison.size) return state;
   await untilQuiet(run, LATE_JOB_MS_MAX).catch(() => {});
   return readState(run.system);
 }
-
-const countOf = (jobs: State['jobs']) => Object.values(jobs).reduce((sum, each) => sum + each, 0);
 
 function checkNoFailedAttempt(history: History): Violation[] {
   const failed = uncontested(history).filter(({ attempts }) =>

@@ -41,8 +41,9 @@ test('a command that is under way when the connection is lost has lost its conne
     const together = redis.pipeline().ping().blpop('empty', 0).exec();
     await server.kill();
     const outcomes = (await together.catch((error: unknown) => [[error]])) as [unknown][];
-    expect(outcomes.map(([error]) => error).filter((error) => error !== null)).not.toEqual([]);
-    for (const [error] of outcomes) if (error !== null) expect(isConnectionLost(error)).toBe(true);
+    const errors = outcomes.map(([error]) => error).filter((error) => error !== null);
+    expect(errors).not.toEqual([]);
+    for (const error of errors) expect(isConnectionLost(error)).toBe(true);
   } finally {
     redis.disconnect();
   }

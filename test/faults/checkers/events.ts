@@ -3,7 +3,7 @@ import { faultLine } from '@plant-store/audit/verification/fault';
 import { verifyLog } from '../../../services/ops/src/audit/verify-log.ts';
 import type { History } from '../history/history.ts';
 import type { System } from '../system/system.ts';
-import type { State } from './state.ts';
+import { jobCount, type State } from './state.ts';
 import type { Violation } from './violation.ts';
 
 /** The first few of many are enough to see what happened. */
@@ -49,7 +49,7 @@ function checkJobs(
   poison: ReadonlySet<bigint>,
 ): Violation[] {
   const commits = new Set([...poison].map((id) => String(plants.get(id)?.commit)));
-  const count = Object.values(jobs).reduce((sum, each) => sum + each, 0);
+  const count = jobCount(jobs);
   if (count <= commits.size) return [];
   const states = JSON.stringify({ ...jobs, reasons: failed.slice(0, SHOWN_MAX).map(({ reason }) => reason) });
   const invariant = poison.size > 0 ? 'E6' : 'E3';

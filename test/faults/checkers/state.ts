@@ -41,6 +41,9 @@ export async function readState({ db, queue }: System): Promise<State> {
   };
 }
 
+/** Jobs of all states together. */
+export const jobCount = (jobs: State['jobs']) => Object.values(jobs).reduce((sum, each) => sum + each, 0);
+
 export async function readJobs(queue: System['queue']): Promise<Record<string, number>> {
   const counts = await queue.getJobCounts(...JOB_STATES);
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));

@@ -163,9 +163,9 @@ test('a shared job names first the commit that began last', async () => {
   await processed(running, 2);
   await system.stop();
   const recorded = system.recorded();
-  const { commits } = eventsTrace(recorded);
-  expect(publishedBy('api-0', recorded)).toEqual(commits.toReversed());
-  expect(await replayEvents(eventsTrace(recorded), running.database)).toEqual(allowed);
+  const trace = eventsTrace(recorded);
+  expect(publishedBy('api-0', recorded)).toEqual(trace.commits.toReversed());
+  expect(await replayEvents(trace, running.database)).toEqual(allowed);
 });
 
 /** The commits that it published, in the order in which its jobs name them. */
