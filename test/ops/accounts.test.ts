@@ -178,7 +178,8 @@ describe('a session', () => {
 
 describe('a session from before a restart', () => {
   test('while Redis is away, is neither signed in nor signed out, and goes on when Redis is back', async () => {
-    const own: PrivateServer = await privateRedis();
+    // A crash of Redis loses nothing, so that the session is there again.
+    const own: PrivateServer = await privateRedis(['--appendfsync', 'always']);
     let console_ = await startConsole({ ...environment, REDIS_URL: own.url });
     try {
       const { cookie } = await signedIn(console_, operator);

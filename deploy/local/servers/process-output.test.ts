@@ -6,11 +6,29 @@ test.each([
     'mongod: its first error',
     [
       '{"t":{"$date":"2026-01-01"},"s":"I","c":"CONTROL","msg":"MongoDB starting"}',
-      '{"s":"E","c":"CONTROL","msg":"Error setting up listener","attr":{"error":{"code":9001,"codeName":"SocketException","errmsg":"Address already in use"}}}',
-      '{"s":"F","c":"CONTROL","msg":"later","attr":{"error":"Interrupted"}}',
+      '{"t":{"$date":"2026-01-01"},"s":"E","c":"CONTROL","msg":"Error setting up listener","attr":{"error":{"code":9001,"codeName":"SocketException","errmsg":"Address already in use"}}}',
+      '{"t":{"$date":"2026-01-01"},"s":"F","c":"CONTROL","msg":"later","attr":{"error":"Interrupted"}}',
     ],
     'Address already in use',
   ],
+  [
+    'mongod: what its storage engine says',
+    [
+      '{"t":{"$date":"2026-01-01"},"s":"E","c":"WT","msg":"WiredTiger error message","attr":{"error":28,"message":{"category":"WT_VERB_DEFAULT","msg":"WiredTiger.lock: No space left on device"}}}',
+      '{"t":{"$date":"2026-01-01"},"s":"F","c":"STORAGE","msg":"Terminating.","attr":{"reason":"28: No space left on device"}}',
+      '{"t":{"$date":"2026-01-01"},"s":"F","c":"ASSERT","msg":"\\n\\n***aborting after fassert() failure\\n\\n"}',
+    ],
+    'WiredTiger.lock: No space left on device',
+  ],
+  [
+    'mongod: an error without a cause',
+    [
+      '{"t":{"$date":"2026-01-01"},"s":"F","c":"ASSERT","msg":"Fatal assertion","attr":{"msgid":28595,"line":637}}',
+      '{"t":{"$date":"2026-01-01"},"s":"F","c":"ASSERT","msg":"\\n\\n***aborting after fassert() failure\\n\\n"}',
+    ],
+    'Fatal assertion {"msgid":28595,"line":637}',
+  ],
+  ['mongod: a line that was cut', ['{"t":{"$date":"2026'], '{"t":{"$date":"2026'],
   [
     'Redis: its last warning',
     [

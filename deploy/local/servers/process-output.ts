@@ -19,15 +19,38 @@ export class ProcessOutput {
    */
   reason(): string {
     const lines = [...this.#lines, this.#rest].filter((line) => line !== '');
-    for (const line of lines) {
-      // pattern-check: reads what our own servers print
-      const error = /"s":"[EF]".*"error":(?:"([^"]+)"|\{.*?"errmsg":"([^"]+)")/.exec(line);
-      if (error !== null) return (error[1] ?? error[2]) as string;
-    }
+    const errors = lines.flatMap(mongodError);
+    const [error] = [...errors.filter(({ isCause }) => isCause), ...errors];
+    if (error !== undefined) return error.text;
     const thrown = lines.find((line) => /^(?:\w+: |Uncaught )?\w*Error\b/.test(line));
     if (thrown !== undefined) return thrown;
     const warning = lines.findLast((line) => /^\d+:\w .+? # /.test(line));
     if (warning !== undefined) return warning.replace(/^.+? # /, '');
     return lines.findLast((line) => !line.startsWith('{')) ?? lines.at(-1) ?? 'it wrote nothing';
+  }
+}
+
+type MongodLine = { s: string; msg: string; attr?: Record<string, unknown> };
+
+/** What a line says if it is an error of mongod, and whether that is a cause or only the name of what has happened. */
+function mongodError(line: string): { text: string; isCause: boolean }[] {
+  const parsed = mongodLine(line);
+  if (parsed === undefined || !/^[EF]$/.test(parsed.s)) return [];
+  const { msg, attr = {} } = parsed;
+  const { error, message, reason } = attr as Record<string, { errmsg?: string; msg?: string } | undefined>;
+  const cause = [error?.errmsg, error, reason, message?.msg, message].find(
+    (text) => typeof text === 'string',
+  );
+  const text = cause ?? `${msg} ${JSON.stringify(attr)}`;
+  return [{ text: text.replaceAll(/\s+/g, ' ').trim(), isCause: cause !== undefined }];
+}
+
+/** Undefined for other lines, also for one of mongod that was cut. */
+function mongodLine(line: string): MongodLine | undefined {
+  if (!line.startsWith('{"t":')) return undefined;
+  try {
+    return JSON.parse(line) as MongodLine;
+  } catch {
+    return undefined;
   }
 }

@@ -15,7 +15,7 @@ import { type StorageState, storageModel } from '../storage-model.ts';
 import { type EventsTrace, eventsTrace } from './events-trace.ts';
 import type { Recorded } from './recorded.ts';
 import { type RecordedSystem, recordedSystem } from './recorded-system.ts';
-import { type Replay, replay } from './replay.ts';
+import { type Replay, replay, type TracedStep } from './replay.ts';
 import { storageTrace } from './storage-trace.ts';
 
 /**
@@ -143,23 +143,27 @@ test('plants of shared and of single jobs, two workers', async () => {
   expect(await replayed(running)).toEqual(allowed);
 });
 
+/** Creates a plant whose insert is stored, and whose reply is held. */
+async function createHeld(proxy: MongoProxy, url: string) {
+  const { reached, release } = proxy.hold({ command: 'insert', collection: 'plants', at: 'reply' });
+  const answer = create(url);
+  await reached;
+  return { release, answer };
+}
+
+/** Lets the commits end in the reverse of their order: one job names both, the later one first. */
+async function endReversed(creates: Awaited<ReturnType<typeof createHeld>>[]): Promise<void> {
+  for (const { release } of creates.toReversed()) release();
+  for (const { answer } of creates) expect(await answer).toBe(200);
+}
+
 test('a shared job names first the commit that began last', async () => {
   const running = await started(ownDatabase());
   const { system, url } = running;
   const proxy = await proxied(url);
   const api = await system.start('api-0', proxy.url);
+  await endReversed([await createHeld(proxy, api.url), await createHeld(proxy, api.url)]);
   await Promise.all([system.start('worker-0', url), system.start('worker-1', url)]);
-  const insert = { command: 'insert', collection: 'plants', at: 'reply' } as const;
-  const replies = [];
-  const answers = [];
-  for (let commit = 0; commit < 2; commit++) {
-    const reply = proxy.hold(insert);
-    answers.push(create(api.url));
-    await reply.reached;
-    replies.push(reply);
-  }
-  for (const reply of replies.reverse()) reply.release();
-  expect(await Promise.all(answers)).toEqual([200, 200]);
   await processed(running, 2);
   await system.stop();
   const recorded = system.recorded();
@@ -524,15 +528,47 @@ test('an answer of 200 for a plant that nobody stored is no path of the storage 
   });
 });
 
+test('a worker whose block was refused, since a part of it is sealed, seals the rest and clears all', () => {
+  const labels = [
+    'plant 0 is inserted by commit 0',
+    'a majority has the insert',
+    'job 0 is published',
+    'w0 takes 0',
+    'w0 reads [0]',
+    'w0 indexes',
+    'a majority has the index',
+    'w0 has indexed',
+    'w0 sends block 1 [0]',
+    'job 0 stalls, waits again',
+    'plant 1 is inserted by commit 0',
+    'a majority has the insert',
+    'w1 takes 0',
+    'w1 reads [0,1]',
+    'w1 indexes',
+    'a majority has the index',
+    'w1 has indexed',
+    'w1 sends block 1 [0,1]',
+    'block 1 of w0 lands',
+    'a majority has the block',
+    'block 1 of w1 is refused',
+    'w1 sees its block refused',
+    'w1 finds [1] not audited',
+    'w1 sends block 2 [1]',
+    'block 2 of w1 lands',
+    'a majority has the block',
+    'w1 has sealed',
+    'w1 clears',
+  ];
+  const model = eventsModel({ homes: [[0], [0]], interchangeable: false });
+  expect(replay(model, inTurn(labels), anyEnd)).toEqual(allowed);
+});
+
+const inTurn = (labels: readonly string[]): TracedStep[] =>
+  labels.map((label, at) => ({ lane: 'all', labels: [label], from: at, to: at, required: true }));
+
 test('a trace that leads through a state with a broken invariant is refused, wherever it ends', () => {
   const labels = ['client 0 sends', '0 inserts, 200', 'failover, rolled back', 'client 1 sends'];
-  const steps = labels.map((label, at) => ({
-    lane: 'all',
-    labels: [label],
-    from: at,
-    to: at,
-    required: true,
-  }));
+  const steps = inTurn(labels);
   const model = storageModel({ writeConcern: 'w:1' });
   expect(replay(model, steps.slice(0, 2), anyEnd)).toEqual(allowed);
   expect(replay(model, steps, anyEnd)).toMatchObject({ allowed: false, line: 2, broken: 'S1' });
