@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { untilStopped } from './stopped.ts';
 
 export type Ended = { code: number | null; stdout: string; stderr: string };
 
@@ -8,6 +9,7 @@ export type Launched = AsyncDisposable & {
   /** What it has written so far. */
   stdout: () => string;
   stderr: () => string;
+  /** Sends a signal; SIGSTOP is waited for until none of its threads runs. */
   signal: (signal: NodeJS.Signals) => void;
   /** Resolves once it is gone and its output is read; the exit code is null after a signal. */
   ended: Promise<Ended>;
@@ -58,7 +60,10 @@ export function launch(program: string, args: readonly string[], options: Launch
     pid: child.pid as number,
     stdout: () => written.stdout,
     stderr: () => written.stderr,
-    signal: (signal) => void child.kill(signal),
+    signal: (signal) => {
+      child.kill(signal);
+      if (signal === 'SIGSTOP') untilStopped(child.pid as number);
+    },
     ended,
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),

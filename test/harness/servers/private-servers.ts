@@ -6,6 +6,7 @@ import { freePort } from '@plant-store/local/servers/free-port';
 import { startMember, startMongod, startReplicaSet } from '@plant-store/local/servers/mongod';
 import { startRedis } from '@plant-store/local/servers/redis-server';
 import type { ServerProcess } from '@plant-store/local/servers/server-process';
+import { untilStopped } from '../processes/stopped.ts';
 import { testMongodArgs } from './local-servers.ts';
 
 /**
@@ -17,6 +18,7 @@ export type PrivateServer = AsyncDisposable & {
   port: number;
   dataDir: string;
   pid: () => number;
+  /** Sends a signal; SIGSTOP is waited for until none of its threads runs. */
   signal: (signal: NodeJS.Signals) => void;
   stop: () => Promise<void>;
   kill: () => Promise<void>;
@@ -93,7 +95,10 @@ export function restartable(
     port: first.port,
     dataDir,
     pid: () => current.pid,
-    signal: (signal) => current.signal(signal),
+    signal: (signal) => {
+      current.signal(signal);
+      if (signal === 'SIGSTOP') untilStopped(current.pid);
+    },
     stop: () => current.stop(),
     kill: () => current.kill(),
     start: async () => {
