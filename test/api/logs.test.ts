@@ -118,6 +118,7 @@ test('a slow create leaves one line, although it succeeded', async () => {
     const first = render({ headers: { 'X-Request-Id': 'first' } });
     connection.send(Buffer.concat([first, slow.subarray(0, body)]));
     await connection.answer();
+    // The client is slow; what is tested is that so much time has passed.
     await sleep(1.1 * SLOW_MS);
     connection.send(slow.subarray(body));
     await connection.answer();

@@ -9,7 +9,7 @@ export type Launched = AsyncDisposable & {
   /** What it has written so far. */
   stdout: () => string;
   stderr: () => string;
-  /** Sends a signal; SIGSTOP is waited for until none of its threads runs. */
+  /** Sends a signal; after SIGSTOP it returns once no thread of the process runs any more. */
   signal: (signal: NodeJS.Signals) => void;
   /** Resolves once it is gone and its output is read; the exit code is null after a signal. */
   ended: Promise<Ended>;

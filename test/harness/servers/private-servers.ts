@@ -18,7 +18,7 @@ export type PrivateServer = AsyncDisposable & {
   port: number;
   dataDir: string;
   pid: () => number;
-  /** Sends a signal; SIGSTOP is waited for until none of its threads runs. */
+  /** Sends a signal; after SIGSTOP it returns once no thread of the server runs any more. */
   signal: (signal: NodeJS.Signals) => void;
   stop: () => Promise<void>;
   kill: () => Promise<void>;
