@@ -3,7 +3,9 @@ import { creationJob } from '@plant-store/contracts/creation-job';
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createOperatorAudit } from '../../services/ops/src/controls/operator-audit.ts';
 import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
+import { mongoProxy } from '../harness/network/mongo-proxy.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { openQueue } from './creation-queue.ts';
@@ -11,6 +13,7 @@ import { operator, type RunningConsole, startConsole, viewer } from './running-c
 import { signedIn, type Visitor } from './visitor.ts';
 
 const database = testDatabase();
+const newDatabase = testDatabase();
 const redis = testQueue();
 const servers = { MONGODB_URL: database.url, REDIS_URL: redis.url, QUEUE_PREFIX: redis.prefix };
 const OPERATORS_CHAIN = 64;
@@ -59,7 +62,7 @@ test('a pause shows first what it will do, and is audited with who, from where, 
   expect(await queue.queue.isPaused()).toBe(false);
 
   const done = await act(olga, 'pause', { minutes: '30', reason: 'index rebuild' });
-  expect([done.status, done.headers.get('location')]).toEqual([303, '/controls']);
+  expect([done.status, done.headers.get('location')], await done.text()).toEqual([303, '/controls']);
   expect(await queue.queue.isPaused()).toBe(true);
   const entry = await audited();
   expect(entry).toMatchObject({
@@ -198,6 +201,30 @@ test('with Redis away an action is refused, and the refusal is audited', async (
   } finally {
     await away.close();
   }
+});
+
+test('an action that cannot be audited is refused and not begun', async () => {
+  const away = await startConsole({ ...servers, MONGODB_URL: 'mongodb://127.0.0.1:1/plantstore' });
+  try {
+    const answer = await act(await signedIn(away, operator), 'pause', { reason: 'while MongoDB is away' });
+    expect(answer.status).toBe(503);
+    expect(await answer.text()).toContain('The audit log cannot be written, so nothing was done.');
+    expect(await queue.queue.isPaused()).toBe(false);
+  } finally {
+    await away.close();
+  }
+});
+
+test('in a new database an action waits until the audit log has its indexes', async () => {
+  await using link = await mongoProxy(newDatabase.url);
+  const creation = link.hold({ command: 'createIndexes', collection: AUDIT_BLOCKS, at: 'request' });
+  await using client = new MongoClient(link.url);
+  const logger = { info: () => {}, error: () => {} };
+  using audit = createOperatorAudit(client, newDatabase.name, 'ops-3', logger);
+  await creation.reached;
+  const checked = audit.check();
+  creation.release();
+  await expect(checked).resolves.toBeUndefined();
 });
 
 test('what was done, and refused, is listed for everyone', async () => {

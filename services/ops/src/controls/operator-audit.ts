@@ -6,6 +6,7 @@ import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { auditIndexes } from '@plant-store/contracts/indexes';
 import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import { within } from '@plant-store/platform/concurrency/within';
 import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { type MongoClient, ObjectId } from 'mongodb';
 
@@ -15,7 +16,10 @@ type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
 export type OperatorAudit = Disposable & {
   /** Resolves once the indexes exist, without which nothing is sealed. */
   ready: Promise<void>;
-  /** Called before any action that must be audited. @throws when an entry could not be sealed now */
+  /**
+   * Called before any action that must be audited. Waits up to 5 s for the indexes.
+   * @throws when an entry could not be sealed now
+   */
   check: () => Promise<void>;
   /** Resolves when a majority has the entry in a block. @throws when it cannot be sealed */
   record: (action: OperatorAction) => Promise<void>;
@@ -28,6 +32,9 @@ export type ActionLog = Record<'info' | 'error', (fields: object, message: strin
 
 const BLOCK_BOUNDS = { entriesMax: 100, bytesMax: 1024 * 1024 };
 const READ_MS_MAX = 1_000;
+
+/** In a new database the indexes are still being created when the console already listens. */
+const INDEXED_MS_MAX = 5_000;
 
 /** The audit log of operators' actions: a chain of its own, sealed in the same way as creations. */
 export function createOperatorAudit(
@@ -49,13 +56,12 @@ export function createOperatorAudit(
 
   /** Without the unique indexes a chain may fork, so nothing is sealed before they exist. */
   const stop = new AbortController();
-  let indexed = false;
-  const ready = ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal).then(() => {
-    indexed = true;
-  });
+  const ready = ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal);
+  const indexed = ready.then(() => true);
 
   async function check(): Promise<void> {
-    if (!indexed) throw new Error('the indexes of the audit log do not exist yet');
+    if (!(await within(INDEXED_MS_MAX, indexed, false)))
+      throw new Error('the indexes of the audit log do not exist yet');
     await blocks.findOne({ chain: OPERATORS_CHAIN }, { maxTimeMS: READ_MS_MAX, projection: { _id: 1 } });
   }
 
