@@ -117,7 +117,14 @@ test('a cold start without any server: what was missed is said, and that it is t
 });
 
 test('MongoDB away: one pair of lines a process, no stale figure, and each commit that was sent in vain by its id', async () => {
+  const batches = () => programs.worker.metric('plants_batch_duration_seconds_count');
+  const earlier = await batches();
   expect((await create()).status).toBe(200);
+  // A block under way at the outage would have lines of its own.
+  await waitFor(async () => (await batches()) > earlier, {
+    withinMs: NOTICED_MS_MAX,
+    what: 'the plant is processed',
+  });
   const before = logged();
   await mongod.kill();
   let refused = 0;

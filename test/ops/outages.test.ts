@@ -7,6 +7,7 @@ import { operator, type RunningConsole, startConsole } from './running-console.t
 import { signedIn, type Visitor } from './visitor.ts';
 
 needsServers();
+const WARN = 40;
 const ANSWER_MS_MAX = 5_000;
 const RECOVERY_MS_MAX = 10_000;
 
@@ -108,6 +109,15 @@ test('a MongoDB that hangs holds no answer back', async () => {
     mongod.signal('SIGCONT');
   }
   await status('No worker is connected');
+});
+
+test('an outage has no other lines than its own and those of requests, whatever was under way when it began', () => {
+  const complaints = ops
+    .log()
+    .filter(({ level, msg }) => Number(level) >= WARN && msg !== 'a request failed');
+  expect(new Set(complaints.map(({ msg }) => msg))).toEqual(
+    new Set(['MongoDB does not answer', 'Redis does not answer']),
+  );
 });
 
 const readiness = async () => (await fetch(`${ops.internalUrl}/readyz`)).status;

@@ -44,7 +44,7 @@ export function createHistory(
   const timeline = createTimeline();
   const system = createSystemEvents(timeline);
   let next = Promise.withResolvers<void>();
-  let areKnown = true;
+  let failures = 0;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
   timeline.add({
@@ -60,17 +60,20 @@ export function createHistory(
     next = Promise.withResolvers<void>();
   }
 
-  /** Never rejects. A failure is logged once, not every 6 s. */
+  /**
+   * Never rejects. The second failure in a row is logged: the first may be the beginning of an outage, which the status
+   * reader logs and in which nobody looks.
+   */
   async function lookForActions(): Promise<void> {
     if (performance.now() - lookedAt < ACTIONS_MS) return;
     lookedAt = performance.now();
     try {
       system.acted(await actions(ACTIONS_MAX));
-      areKnown = true;
+      failures = 0;
     } catch (error) {
-      if (areKnown)
+      failures++;
+      if (failures === 2)
         logger.warn({ reason: reasonOf(error) }, 'the newest actions of operators cannot be shown');
-      areKnown = false;
     }
   }
 
