@@ -26,12 +26,7 @@ export async function openAudit({ client, database }: OpenDatabase): Promise<Ope
     info: () => {},
     error: (fields, message) => process.stderr.write(`${JSON.stringify({ message, ...fields })}\n`),
   });
-  const isReady = await within(
-    AUDIT_READY_MS_MAX,
-    audit.ready.then(() => true),
-    false,
-  );
-  if (isReady) return audit;
+  if (await within<boolean>(AUDIT_READY_MS_MAX, audit.ready, false)) return audit;
   audit[Symbol.dispose]();
   throw new CommandError(
     'the audit log has no indexes yet, so nothing was done: start a worker, or run "npm run mongodb-setup"',

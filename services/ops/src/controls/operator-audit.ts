@@ -14,8 +14,8 @@ import { type MongoClient, ObjectId } from 'mongodb';
 type OperatorAction = Omit<OperatorEntry, 'event' | 'when'>;
 
 export type OperatorAudit = Disposable & {
-  /** Resolves once the indexes exist, without which nothing is sealed. */
-  ready: Promise<void>;
+  /** Resolves to true once the indexes exist, without which nothing is sealed. */
+  ready: Promise<true>;
   /**
    * Called before any action that must be audited. Waits up to 5 s for the indexes.
    * @throws when an entry could not be sealed now
@@ -56,11 +56,12 @@ export function createOperatorAudit(
 
   /** Without the unique indexes a chain may fork, so nothing is sealed before they exist. */
   const stop = new AbortController();
-  const ready = ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal);
-  const indexed = ready.then(() => true);
+  const ready = ensureIndexes(mongo.db(database), auditIndexes, () => {}, stop.signal).then(
+    () => true as const,
+  );
 
   async function check(): Promise<void> {
-    if (!(await within(INDEXED_MS_MAX, indexed, false)))
+    if (!(await within<boolean>(INDEXED_MS_MAX, ready, false)))
       throw new Error('the indexes of the audit log do not exist yet');
     await blocks.findOne({ chain: OPERATORS_CHAIN }, { maxTimeMS: READ_MS_MAX, projection: { _id: 1 } });
   }
