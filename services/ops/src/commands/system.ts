@@ -57,6 +57,8 @@ export async function openDatabase(): Promise<OpenDatabase> {
   const client = createMongoClient(known.mongodb, 'plant-store-ops-command', {
     socketTimeoutMS: SOCKET_MS_MAX,
     serverSelectionTimeoutMS: CONNECT_MS_MAX,
+    connectTimeoutMS: CONNECT_MS_MAX,
+    waitQueueTimeoutMS: CONNECT_MS_MAX,
   });
   try {
     await client.db('admin').command({ ping: 1 });

@@ -3,6 +3,7 @@ import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contract
 import { AUDIT_ANCHORS, AUDIT_BLOCKS, PLANT_SEARCH, PLANTS } from '@plant-store/contracts/plant-document';
 import { type Db, MongoServerError, MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 import { type Backlog, readBacklog } from './backlog.ts';
+import { clockAhead } from './clock-ahead.ts';
 import { slowly } from './slowly.ts';
 
 /** Of creations 64 at most, and one of operators. */
@@ -50,7 +51,7 @@ export function createDatabaseReader(database: Db): DatabaseReader {
         missingIndexes(),
         diskUsed(),
         readAnchorAge(database),
-        readClock(database),
+        clockAhead(() => readTime(database)),
       ],
     );
     return {
@@ -148,7 +149,7 @@ async function readAnchorAge(database: Db): Promise<number | undefined> {
   return newest === null ? undefined : Math.max(0, Date.now() - Date.parse(newest.time));
 }
 
-async function readClock(database: Db): Promise<number> {
+async function readTime(database: Db): Promise<number> {
   const { localTime } = await database.command({ hello: 1, maxTimeMS: READ_MS_MAX });
-  return (localTime as Date).getTime() - Date.now();
+  return (localTime as Date).getTime();
 }

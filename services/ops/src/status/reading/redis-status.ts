@@ -1,5 +1,6 @@
 import { redisMisconfigurations } from '@plant-store/platform/redis/redis';
 import type { Redis } from 'ioredis';
+import { clockAhead } from './clock-ahead.ts';
 import { slowly } from './slowly.ts';
 
 /** Interval for reading what seldom changes. */
@@ -18,13 +19,22 @@ export type RedisStatus = {
 export function createRedisReader(redis: Redis): () => Promise<RedisStatus> {
   const faults = slowly(SELDOM_MS, () => redisMisconfigurations(redis));
   return async () => {
-    const [settings, memory, [seconds]] = await Promise.all([faults(), redis.info('memory'), redis.time()]);
+    const [settings, memory, clockAheadMs] = await Promise.all([
+      faults(),
+      redis.info('memory'),
+      clockAhead(() => readTime(redis)),
+    ]);
     const figures = new Map(memory.split('\r\n').map((line) => line.split(':') as [string, string]));
     const max = Number(figures.get('maxmemory') ?? 0);
     return {
       faults: settings,
       memoryUsed: max > 0 ? Number(figures.get('used_memory')) / max : undefined,
-      clockAheadMs: Number(seconds) * 1_000 - Date.now(),
+      clockAheadMs,
     };
   };
+}
+
+async function readTime(redis: Redis): Promise<number> {
+  const [seconds, microseconds] = await redis.time();
+  return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
 }
