@@ -61,7 +61,7 @@ async function client(url: string): Promise<Served[]> {
 }
 
 test('SIGTERM under load: no accepted request is cut, every 200 is stored and published, the exit is clean', async () => {
-  const program = await start({ DRAIN_MS: '1000' });
+  const program = await start({ DRAIN_MS: '3000' });
   const url = program.url;
   await waitFor(() => publishes(url), { withinMs: 10_000, what: 'it publishes what it creates' });
   const before = { plants: await plants.countDocuments(), lines: program.log.length };
@@ -87,7 +87,11 @@ test('SIGTERM under load: no accepted request is cut, every 200 is stored and pu
   expect(await plants.countDocuments()).toBe(before.plants + served.length);
   const commits = new Set((await plants.distinct('commit', ids)).map(String));
   expect(commits.difference(await publishedCommits())).toEqual(new Set());
-  expect(program.log.slice(before.lines).filter(({ level }) => Number(level) > 30)).toEqual([]);
+  expect(
+    program.log
+      .slice(before.lines)
+      .filter(({ level, msg }) => Number(level) > 30 && msg !== 'request was slow'),
+  ).toEqual([]);
 });
 
 /** Whether what is created now is on the queue soon afterwards. */
@@ -107,8 +111,8 @@ test.concurrent('what is in flight when the listener closes is answered first', 
   const agents = Array.from({ length: 50 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   await Promise.all(agents.map((agent) => createOn(agent, url)));
 
-  // Longer than a commit holds the next one back, so that all are on their way before the first is answered.
-  proxy.delay(300);
+  // There and back longer than a commit holds the next one back, and short beside the time to connect.
+  proxy.delay(150);
   const before = proxy.seen('insert').length;
   const answers = Promise.all(agents.map((agent) => createOn(agent, url)));
   const underWay = () =>
@@ -145,6 +149,10 @@ test.concurrent('it drains with its database gone and its queue gone', async () 
   const url = program.url;
   expect((await postPlant(url, { id: freshId(), name: 'a' })).status).toBe(200);
   proxy.refuse();
+  await waitFor(async () => (await program.metric('plants_mongodb_up')) === 0, {
+    withinMs: 5_000,
+    what: 'it sees that the database is gone',
+  });
   const answer = postPlant(url, { id: freshId(), name: 'b' });
   const exit = drain(program);
   expect((await answer).body.error).toBe(5001);

@@ -103,7 +103,8 @@ test('a request whose client hung up before its answer leaves one line and is co
       what: 'its line',
     });
   });
-  expect(lines).toMatchObject([
+  // On a busy machine the request before it may be slow.
+  expect(lines.filter(({ msg }) => msg !== 'request was slow')).toMatchObject([
     { level: 30, msg: 'the client hung up before its answer', status: 499, request },
   ]);
   expect(await api.metric('http_requests_total', 'status="499"')).toBe(counted + 1);

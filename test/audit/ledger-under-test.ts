@@ -14,6 +14,7 @@ import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, type MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { patient } from '../harness/servers/patient.ts';
 import { testDatabase } from '../harness/servers/servers.ts';
 
 /** A key pair of the kind that signs anchors. */
@@ -42,7 +43,7 @@ export type LedgerUnderTest = {
 /** An empty store with all its indexes, of this file alone, emptied after each test. Call it at the top of a file. */
 export function ledgerUnderTest(): LedgerUnderTest {
   const { url, name } = testDatabase();
-  const client = createMongoClient(url, 'ledger-test', { socketTimeoutMS: 30_000 });
+  const client = createMongoClient(url, 'ledger-test', patient);
   const database = client.db(name);
   beforeAll(async () => {
     const fail = (error: unknown) => {

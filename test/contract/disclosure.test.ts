@@ -39,7 +39,7 @@ describe('the log', () => {
   test('holds no token, secret, key, header or content of a plant, and no line for a success', async () => {
     const since = api.replica.log.length;
     expect(await postPlant(api.url, { id: freshId(), name }, { key })).toMatchObject({ status: 200 });
-    expect(api.replica.log).toHaveLength(since);
+    expect(api.replica.log.slice(since).filter(({ msg }) => msg !== 'request was slow')).toEqual([]);
 
     await postPlant(api.url, { id: freshId(), name }, { accessToken: expired });
     const log = JSON.stringify(api.replica.log);

@@ -195,7 +195,13 @@ async function untilRecovered(history: History, overMs: number): Promise<void> {
 
 /** Creates a plant and waits until it is indexed and audited. */
 async function untilProcessed({ system, load }: Run, withinMs: number): Promise<void> {
-  const { operation } = await load.createOne();
+  const operation = await waitFor(
+    async () => {
+      const created = await load.createOne();
+      return created.attempt.outcome === 'ok' ? created.operation : undefined;
+    },
+    { withinMs, what: 'a create after the fault succeeds' },
+  );
   await waitFor(
     async () => {
       const plant = await system.db.collection<{ _id: bigint }>('plants').findOne({ _id: operation.id });

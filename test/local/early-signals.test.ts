@@ -7,6 +7,7 @@ import { TEST_SECRET } from '../harness/api/tokens.ts';
 import { opsUsers } from '../harness/ops-users.ts';
 import { processesOf } from '../harness/processes/processes.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
+import { waitFor } from '../harness/wait-for.ts';
 import { dataDirectory, removeDataDirectory } from './started-system.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -88,7 +89,11 @@ describe.each([
       await sleep(afterMs);
       child.kill('SIGTERM');
       expect(await ended).toEqual({ code: 0, signal: null, stderr: '' });
-      expect(await processesOf(dataDir)).toEqual([]);
+      // A child that it has just ended may take a moment.
+      await waitFor(async () => (await processesOf(dataDir)).length === 0, {
+        withinMs: 5_000,
+        what: 'no process is left',
+      });
     },
   );
 });

@@ -71,12 +71,16 @@ test('run.json names every part and is readable by its owner alone', async () =>
 });
 
 test('doctor finds the running system by itself, and finds it well', async () => {
-  const { stdout, stderr, code } = await command('node', ['services/ops/src/commands/main.ts', 'doctor'], {
-    DATA_DIR: dataDir,
-    MONGODB_URL: '',
-    REDIS_URL: '',
-  });
-  expect({ code, stderr, stdout }).toMatchObject({ code: 0, stderr: '' });
+  const environment = { DATA_DIR: dataDir, MONGODB_URL: '', REDIS_URL: '' };
+  // What a busy machine answers late is no fault that lasts.
+  const { stdout } = await waitFor(
+    async () => {
+      const ran = await command('node', ['services/ops/src/commands/main.ts', 'doctor'], environment);
+      expect(ran).toMatchObject({ code: 0, stderr: '' });
+      return ran;
+    },
+    { withinMs: 20_000, what: 'doctor finds it well' },
+  );
   for (const name of ['processes', 'public port', 'console port', 'disk of DATA_DIR']) {
     expect(stdout).toMatch(new RegExp(`^ok +${name} `, 'm'));
   }

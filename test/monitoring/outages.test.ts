@@ -28,9 +28,9 @@ const pairs: Record<'mongodb' | 'redis', Record<Service, readonly [began: string
   },
 };
 
-/** Lines for single requests, commits and settings. */
+/** Lines for single requests, commits and settings, and for a machine that is busy. */
 const SINGLE =
-  /^(?:request failed|commit was not acknowledged|commits stayed pending|AUDIT_ANCHOR_KEY is not set)/;
+  /^(?:request failed|request was slow|more creates come|commit was not acknowledged|commits stayed pending|AUDIT_ANCHOR_KEY is not set)/;
 
 let mongod: PrivateServer;
 let redis: PrivateServer;

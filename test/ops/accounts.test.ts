@@ -50,7 +50,13 @@ async function restart(more: Record<string, string> = {}): Promise<void> {
 async function statusWith(cookie: string | undefined): Promise<number> {
   const visitor = visit(ops);
   visitor.cookie = cookie;
-  return (await visitor.call('/status')).status;
+  return await waitFor(
+    async () => {
+      const { status } = await visitor.call('/status');
+      return status === 503 ? undefined : status;
+    },
+    { withinMs: 10_000, what: 'the console can tell whose it is' },
+  );
 }
 
 const sessionKeys = () => redis.keys(`${queue.prefix}:ops-session:*`);

@@ -1,6 +1,6 @@
 import type { OperatorEntry } from '@plant-store/audit/ledger/audit-entry';
 import { creationJob } from '@plant-store/contracts/creation-job';
-import { AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
+import { AUDIT_ANCHORS, AUDIT_BLOCKS } from '@plant-store/contracts/plant-document';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createOperatorAudit } from '../../services/ops/src/controls/operator-audit.ts';
@@ -217,7 +217,7 @@ test('an action that cannot be audited is refused and not begun', async () => {
 
 test('in a new database an action waits until the audit log has its indexes', async () => {
   await using link = await mongoProxy(newDatabase.url);
-  const creation = link.hold({ command: 'createIndexes', collection: AUDIT_BLOCKS, at: 'request' });
+  const creation = link.hold({ command: 'createIndexes', collection: AUDIT_ANCHORS, at: 'request' });
   await using client = new MongoClient(link.url);
   const logger = { info: () => {}, error: () => {} };
   using audit = createOperatorAudit(client, newDatabase.name, 'ops-3', logger);

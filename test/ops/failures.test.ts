@@ -255,7 +255,10 @@ test('however large the documents are, so much is read and no more, once for all
   expect(page).toContain('There are more than this page reads');
 
   const reader = createFailuresReader(database, system);
-  const [first, second] = await Promise.all([reader.matching('name'), reader.matching('string')]);
+  const [first, second] = await waitFor(
+    () => Promise.all([reader.matching('name'), reader.matching('string')]),
+    { withinMs: 10_000, what: 'they are read' },
+  );
   expect(first.isPartial).toBe(true);
   expect(first.plants.length).toBeLessThan(40);
   expect(second.plants[0]).toBe(first.plants[0]);

@@ -1,3 +1,4 @@
+import { plantIndexes } from '@plant-store/contracts/indexes';
 import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,6 +20,10 @@ let vera: Visitor;
 beforeAll(async () => {
   mongo = new MongoClient(database.url);
   queue = openQueue(redis);
+  // Otherwise a missing one is found in time, and said first.
+  for (const { collection, ...index } of plantIndexes) {
+    await mongo.db().collection(collection).createIndexes([index]);
+  }
   ops = await startConsole({ MONGODB_URL: database.url, REDIS_URL: redis.url, QUEUE_PREFIX: redis.prefix });
   vera = await signedIn(ops, viewer);
 });
@@ -82,9 +87,9 @@ test('the page and the metrics tell what is stored, pending, sealed and queued',
     level: 'warn',
   });
   expect(facts.failed).toEqual({ text: '1', level: 'warn' });
-  expect(facts.oldestWaiting.text).toMatch(/^\d\.\d\ss$/);
+  expect(facts.oldestWaiting.text).toMatch(/^\d+(?:\.\d)?\ss$/);
   expect(chains).toEqual([
-    { chain: '0', height: '2', entries: '3', sealed: expect.stringMatching(/^5\smin\s\d\ss ago$/) },
+    { chain: '0', height: '2', entries: '3', sealed: expect.stringMatching(/^5\smin\s\d+\ss ago$/) },
     { chain: '1', height: '7', entries: '1', sealed: expect.stringMatching(/ago$/) },
     { chain: '2', height: '1', entries: '0', sealed: 'unknown' },
   ]);

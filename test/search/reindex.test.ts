@@ -35,7 +35,11 @@ const storedIds = async () =>
 async function idsOf(question: Question): Promise<Set<bigint>> {
   const ids = new Set<bigint>();
   for (let after: string | undefined; ; ) {
-    const page = await searchPlants(indexes, question, { plantsMax: 1_000, ...(after && { after }) });
+    const page = await searchPlants(indexes, question, {
+      plantsMax: 1_000,
+      msMax: 30_000,
+      ...(after && { after }),
+    });
     for (const { id } of page.plants) ids.add(id);
     after = page.next;
     if (after === undefined) return ids;

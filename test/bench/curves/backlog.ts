@@ -50,6 +50,7 @@ export async function measureBacklog(
       await pause(MOMENT_MS);
       await look(started);
     }
+    if (moments.at(-1)?.pending !== 0) await look(started);
     const seconds = (performance.now() - started) / 1_000;
     const { stored, indexed, audited } = await ourBooks.counts(ground.database);
     if (indexed !== stored || audited !== stored) {

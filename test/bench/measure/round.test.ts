@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ground, prepareGround } from '../systems/ground.ts';
 import { type SystemName, systems } from '../systems/systems.ts';
-import { measureRound, voidReason } from './round.ts';
+import { measureRound, type Round, type RoundOptions, VoidRound, voidReason } from './round.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 let ground: Ground;
@@ -41,10 +41,21 @@ test('creates go on while Redis is down, and Redis is there for the next round',
 });
 
 test('the lag is measured from the 200 until a plant is processed', async () => {
-  const { lagMs } = await measureRound(systems.ours, ground, folder, { ...short, rate: 50, probes: true });
+  const { lagMs } = await offeredRound({ ...short, rate: 50, probes: true });
   expect(lagMs?.plants).toBeGreaterThan(5);
   expect(lagMs?.p99).toBeGreaterThan(0);
 });
+
+/** A round whose rate a busy machine did not offer is void: it is measured anew. */
+async function offeredRound(options: RoundOptions): Promise<Round> {
+  for (;;) {
+    try {
+      return await measureRound(systems.ours, ground, folder, options);
+    } catch (error) {
+      if (!(error instanceof VoidRound && error.message.includes('offered'))) throw error;
+    }
+  }
+}
 
 describe('a round is void', () => {
   const report = {

@@ -51,7 +51,11 @@ describe.skipIf(installedNginx === undefined)('slow clients are cut, others are 
   });
 
   test('a connection that stays idle after its answer, and not before', async () => {
-    await using connection = await rawConnection(gateway.url);
+    await using idling = await startGateway({
+      upstreams: [upstream.address],
+      settings: { GATEWAY_IDLE_TIMEOUT: `${TIMEOUT_MS}ms` },
+    });
+    await using connection = await rawConnection(idling.url);
     const asked = performance.now();
     connection.send('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}');
     expect((await connection.answer()).status).toBe(200);

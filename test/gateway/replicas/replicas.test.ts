@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, startProgram } from '../../harness/processes/program.ts';
 import { testDatabase, testEnvironment, testQueue } from '../../harness/servers/servers.ts';
-import { waitFor } from '../../harness/wait-for.ts';
+import { patienceMs, waitFor } from '../../harness/wait-for.ts';
 import {
   type AccessLine,
   installedNginx,
@@ -82,9 +82,10 @@ describe.skipIf(installedNginx === undefined)('three replicas of the API under l
     return { outcomes, lines: await gateway.accessLog((lines) => lines.length >= answered) };
   }
 
-  /** By the gateway's own clock, whatever the machine has to do besides. */
+  /** By the gateway's own clock. Where the machine is busy its timers are late, too. */
   function expectNobodyWaits5s(lines: AccessLine[]): void {
-    expect(lines.filter(({ seconds }) => seconds >= 5)).toEqual([]);
+    const limit = patienceMs(5_000) / 1_000;
+    expect(lines.filter(({ seconds }) => seconds >= limit)).toEqual([]);
   }
 
   test('all three serve', async () => {

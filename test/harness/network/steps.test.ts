@@ -4,9 +4,6 @@ import { testDatabase } from '../servers/servers.ts';
 import { waitFor } from '../wait-for.ts';
 import { type MongoProxy, mongoProxy } from './mongo-proxy.ts';
 
-/** Long enough for a command that nobody holds. */
-const PASSES_MS = 300;
-
 const { url } = testDatabase();
 let proxy: MongoProxy;
 let client: MongoClient;
@@ -77,7 +74,6 @@ test('lost where it is held, a command ends in an error, and nothing is held any
 test('what another client does is not held', async () => {
   const held = proxy.hold({ command: 'insert', client: 'somebody else', at: 'request' });
   const passed = insert('not held').then(() => 'passed');
-  const late = new Promise((resolve) => setTimeout(resolve, PASSES_MS, 'held'));
-  expect(await Promise.race([passed, late])).toBe('passed');
+  expect(await Promise.race([passed, held.reached.then(() => 'held')])).toBe('passed');
   held.release();
 });

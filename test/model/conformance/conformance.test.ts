@@ -183,8 +183,12 @@ test('an API killed between its commit and the publication', async () => {
   const proxy = await proxied(url);
   const api = await system.start('api-0', proxy.url);
   await system.start('worker-0', url);
-  proxy.plan('insert', 'swallow reply');
+  const insert = proxy.hold({ command: 'insert', collection: 'plants', at: 'request' });
   const answer = create(api.url);
+  await insert.reached;
+  // From here on it neither reads a reply nor sends anything.
+  api.signal('SIGSTOP');
+  insert.release();
   await waitFor(() => database.collection('plants').countDocuments(), {
     withinMs: 20_000,
     what: 'the plant is stored',

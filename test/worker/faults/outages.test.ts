@@ -87,18 +87,20 @@ test('while MongoDB is down jobs wait for it: none fails, and one line tells of 
   await untilProcessed(system.database);
   for (let index = 0; index < 100; index++)
     await storeCommit(system.plants, 20).then(({ commit }) => system.publish(commit, 20));
+  const outages = () =>
+    worker.log.filter(({ msg }) => msg === 'the database does not answer: jobs wait for it').length;
+  // A busy machine may have had one of its own; the same goes for the time after mongod's start.
+  const before = outages();
   await mongod.kill();
   await waitFor(async () => (await worker.metric('plants_database_away_total')) > 3, {
     withinMs: 20_000,
     what: 'batches have met the outage',
   });
+  expect(outages() - before).toBe(1);
   await mongod.start();
   await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
   await expectProcessed(system.database);
   expect(await worker.metric('plants_jobs_total', 'outcome="failed"')).toBe(0);
-  expect(
-    worker.log.filter(({ msg }) => msg === 'the database does not answer: jobs wait for it'),
-  ).toHaveLength(1);
 });
 
 test('a worker killed with jobs in hand, their plants pending: another one takes them over', async () => {
@@ -125,12 +127,16 @@ test('a worker killed with jobs in hand, their plants pending: another one takes
 
 test('a worker stopped for longer than its lock wakes late: the end is the same', async () => {
   const first = await startProcess('first');
-  await storeAndPublish(50, 20);
-  await waitFor(async () => (await system.queue.getActiveCount()) > 0, {
-    withinMs: 10_000,
-    what: 'jobs are in hand',
-  });
-  first.signal('SIGSTOP');
+  await waitFor(
+    async () => {
+      await storeAndPublish(50, 20);
+      first.signal('SIGSTOP');
+      if ((await system.queue.getActiveCount()) > 0) return true;
+      first.signal('SIGCONT');
+      return false;
+    },
+    { withinMs: 20_000, what: 'it is stopped with jobs in hand' },
+  );
   await system.start();
   await untilProcessed(system.database, { withinMs: RECOVERED_MS_MAX });
   first.signal('SIGCONT');

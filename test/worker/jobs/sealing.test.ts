@@ -5,6 +5,7 @@ import type { Db, MongoClient } from 'mongodb';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
+import { patient } from '../../harness/servers/patient.ts';
 import { type PrivateServer, privateMongod } from '../../harness/servers/private-servers.ts';
 import { needsServers } from '../../harness/servers/servers.ts';
 import { createIndexes, sealing } from '../batch-parts.ts';
@@ -25,7 +26,7 @@ let database: Db;
 
 beforeAll(async () => {
   mongod = await privateMongod();
-  client = createMongoClient(mongod.url, APP_NAME);
+  client = createMongoClient(mongod.url, APP_NAME, patient);
   operator = createMongoClient(mongod.url, 'sealing-test-operator');
   database = client.db(DATABASE);
   await createIndexes(client, DATABASE);

@@ -1,6 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type BatcherOptions, createBatcher } from './batcher.ts';
 
+/** For timers of some milliseconds, on a busy machine. */
+const BUSY = { timeout: 10_000 };
+
 const bounds = {
   keyOf: (item: string) => item,
   sizeOf: () => 1,
@@ -81,12 +84,12 @@ test('a batch is also full by its bytes, and slow batches do not hold back a ful
   const all = ['1', '4', '5', '2', '9'].map((item) => batcher.submit(item));
   expect(inProcess.map(({ batch }) => batch)).toEqual([['1'], ['4', '5']]);
   expect(batcher.hasFullBatch()).toBe(true);
-  await vi.waitUntil(() => inProcess.length === 4);
+  await vi.waitUntil(() => inProcess.length === 4, BUSY);
   for (const item of ['6', '7']) all.push(batcher.submit(item));
   expect(batcher.hasFullBatch()).toBe(true);
   expect(inProcess.map(({ batch }) => batch)).toEqual([['1'], ['4', '5'], ['2'], ['9']]);
   for (const { end } of inProcess) end();
-  await vi.waitUntil(() => inProcess.length === 6);
+  await vi.waitUntil(() => inProcess.length === 6, BUSY);
   for (const { end } of inProcess.slice(4)) end();
   await Promise.all(all);
 });
@@ -115,7 +118,7 @@ test('a batch is bounded by items and by bytes, and an item over the bytes goes 
   for (let index = 0; index < 5; index++) {
     batches.push(inProcess[index]?.batch ?? []);
     inProcess[index]?.end();
-    await vi.waitUntil(() => inProcess.length > index + 1 || batcher.waiting() === 0);
+    await vi.waitUntil(() => inProcess.length > index + 1 || batcher.waiting() === 0, BUSY);
   }
   await Promise.all(all);
   expect(batches).toEqual([['1'], ['2', '3', '4'], ['5'], ['50'], ['6']]);
@@ -127,7 +130,7 @@ test('what waits is bounded by count and by bytes', async () => {
   void batcher.submit('b');
   expect(await batcher.submit('c')).toBe('refused');
   inProcess[0]?.end();
-  await vi.waitUntil(() => inProcess.length === 2);
+  await vi.waitUntil(() => inProcess.length === 2, BUSY);
   inProcess[1]?.end();
   await batcher.idle();
 
@@ -149,11 +152,11 @@ test('what waits too long is refused, what is in flight is not', async () => {
 test('a slow batch holds the next one back for a limited time, and no more than so many are in flight', async () => {
   const { batcher, inProcess } = manual({ slowAfterMs: 5, batchesMax: 2 });
   const all = ['a', 'b', 'c'].map((item) => batcher.submit(item));
-  await vi.waitUntil(() => inProcess.length === 2);
+  await vi.waitUntil(() => inProcess.length === 2, BUSY);
   expect(inProcess.map(({ batch }) => batch)).toEqual([['a'], ['b', 'c']]);
   const fourth = batcher.submit('d');
   inProcess[1]?.end();
-  await vi.waitUntil(() => inProcess.length === 3);
+  await vi.waitUntil(() => inProcess.length === 3, BUSY);
   inProcess[0]?.end();
   inProcess[2]?.end();
   expect(await Promise.all([...all, fourth])).toEqual(['a!', 'b!', 'c!', 'd!']);
