@@ -1,3 +1,4 @@
+import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apiUnderTest, type Replica, startReplica } from '../../../harness/api/api.ts';
 import { freshId, plantJson, postPlant } from '../../../harness/api/post-plant.ts';
@@ -10,6 +11,8 @@ const CONNECTIONS = 50;
 const RETRIES_EACH = 50;
 /** As far away as a database may be: one round trip for each retry would take most of a minute. */
 const DATABASE_DELAY_MS = 10;
+/** Retries share reads: fewer than ten have answered all. */
+const READS_MAX = (CONNECTIONS * RETRIES_EACH) / 10;
 
 const api = apiUnderTest();
 let proxy: MongoProxy;
@@ -30,19 +33,25 @@ test.each<[string, (replica: Replica) => string]>([
   expect((await postPlant(storing(replica), plant, { key: KEY })).status).toBe(200);
 
   const retry = render({ headers: { 'Idempotency-Key': KEY }, body: plantJson(plant) });
+  const before = proxy.seen('find').length;
   const connections = Array.from({ length: CONNECTIONS }, () => retryOn(replica.url, retry));
   const answers = (await Promise.all(connections)).flat();
   expect(answers).toHaveLength(CONNECTIONS * RETRIES_EACH);
   expect(new Set(answers)).toEqual(new Set(['200 true {"name":"a"}']));
+  expect(proxy.seen('find').length - before).toBeLessThan(READS_MAX);
 });
 
 async function retryOn(url: string, retry: Buffer): Promise<string[]> {
   await using connection = await rawConnection(url);
-  connection.send(Buffer.concat(Array.from({ length: RETRIES_EACH }, () => retry)));
   const answers: string[] = [];
-  while (answers.length < RETRIES_EACH) {
-    const { status, headers, body } = await connection.answer();
-    answers.push(`${status} ${headers.get('idempotency-replayed')} ${body}`);
+  for (let open = RETRIES_EACH; open > 0; open = RETRIES_EACH - answers.length) {
+    connection.send(Buffer.concat(Array.from({ length: open }, () => retry)));
+    for (; open > 0; open--) {
+      const { status, headers, body } = await connection.answer();
+      // On a busy machine mongod may take longer than a read may. The answer says: send it again.
+      if (body.includes(`"error":${errorCatalogue.outcomeUnknown.error},`)) continue;
+      answers.push(`${status} ${headers.get('idempotency-replayed')} ${body}`);
+    }
   }
   return answers;
 }
