@@ -6,16 +6,15 @@ import { mongoAnchors } from '@plant-store/audit/mongo/mongo-anchors';
 import { mongoAuditLog } from '@plant-store/audit/mongo/mongo-audit-log';
 import { createAuditChains } from '@plant-store/audit/sealing/audit-chains';
 import { sealEntries } from '@plant-store/audit/sealing/seal-entries';
-import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
 import type { PlantDocument } from '@plant-store/contracts/plant-document';
 import { createMongoClient } from '@plant-store/platform/mongo/mongo';
-import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, type MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { patient } from '../harness/servers/patient.ts';
 import { testDatabase } from '../harness/servers/servers.ts';
+import { createIndexes } from '../worker/batch-parts.ts';
 
 /** A key pair of the kind that signs anchors. */
 export function anchorKey() {
@@ -45,13 +44,7 @@ export function ledgerUnderTest(): LedgerUnderTest {
   const { url, name } = testDatabase();
   const client = createMongoClient(url, 'ledger-test', patient);
   const database = client.db(name);
-  beforeAll(async () => {
-    const fail = (error: unknown) => {
-      throw error;
-    };
-    const specifications = [...plantIndexes, ...searchIndexes, ...auditIndexes];
-    await ensureIndexes(database, specifications, fail, new AbortController().signal);
-  });
+  beforeAll(() => createIndexes(client, name));
   afterEach(async () => {
     for (const { name: collection } of await database.listCollections().toArray()) {
       await database.collection(collection).deleteMany();

@@ -1,10 +1,10 @@
-import { plantIndexes } from '@plant-store/contracts/indexes';
 import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts/plant-document';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { createIndexes } from '../worker/batch-parts.ts';
 import { openQueue } from './creation-queue.ts';
 import { type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';
@@ -21,9 +21,7 @@ beforeAll(async () => {
   mongo = new MongoClient(database.url);
   queue = openQueue(redis);
   // Otherwise a missing one is found in time, and said first.
-  for (const { collection, ...index } of plantIndexes) {
-    await mongo.db().collection(collection).createIndexes([index]);
-  }
+  await createIndexes(mongo, database.name);
   ops = await startConsole({ MONGODB_URL: database.url, REDIS_URL: redis.url, QUEUE_PREFIX: redis.prefix });
   vera = await signedIn(ops, viewer);
 });

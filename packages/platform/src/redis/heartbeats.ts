@@ -90,7 +90,8 @@ function parsed(text: string): unknown {
   }
 }
 
-async function redisTime(redis: Redis): Promise<number> {
+/** Redis' clock, in ms since 1970. */
+export async function redisTime(redis: Redis): Promise<number> {
   const [seconds, microseconds] = await redis.time();
   return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
 }

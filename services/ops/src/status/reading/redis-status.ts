@@ -1,3 +1,4 @@
+import { redisTime } from '@plant-store/platform/redis/heartbeats';
 import { redisMisconfigurations } from '@plant-store/platform/redis/redis';
 import type { Redis } from 'ioredis';
 import { clockAhead } from './clock-ahead.ts';
@@ -22,7 +23,7 @@ export function createRedisReader(redis: Redis): () => Promise<RedisStatus> {
     const [settings, memory, clockAheadMs] = await Promise.all([
       faults(),
       redis.info('memory'),
-      clockAhead(() => readTime(redis)),
+      clockAhead(() => redisTime(redis)),
     ]);
     const figures = new Map(memory.split('\r\n').map((line) => line.split(':') as [string, string]));
     const max = Number(figures.get('maxmemory') ?? 0);
@@ -32,9 +33,4 @@ export function createRedisReader(redis: Redis): () => Promise<RedisStatus> {
       clockAheadMs,
     };
   };
-}
-
-async function readTime(redis: Redis): Promise<number> {
-  const [seconds, microseconds] = await redis.time();
-  return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
 }
