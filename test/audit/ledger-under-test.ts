@@ -12,7 +12,7 @@ import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, type MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { patient } from '../harness/servers/patient.ts';
+import { longTimeouts } from '../harness/servers/long-timeouts.ts';
 import { testDatabase } from '../harness/servers/servers.ts';
 import { createIndexes } from '../worker/batch-parts.ts';
 
@@ -42,7 +42,7 @@ export type LedgerUnderTest = {
 /** An empty store with all its indexes, of this file alone, emptied after each test. Call it at the top of a file. */
 export function ledgerUnderTest(): LedgerUnderTest {
   const { url, name } = testDatabase();
-  const client = createMongoClient(url, 'ledger-test', patient);
+  const client = createMongoClient(url, 'ledger-test', longTimeouts);
   const database = client.db(name);
   beforeAll(() => createIndexes(client, name));
   afterEach(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { needsServers } from '../harness/servers/servers.ts';
-import { patienceMs } from '../harness/wait-for.ts';
+import { underLoadMs } from '../harness/wait-for.ts';
 import { rowsOf } from './rows/all-rows.ts';
 import { runRow } from './run-row.ts';
 
@@ -16,7 +16,7 @@ const ROWS = ['2', '9', '15', '21', '32'];
 test.each(rowsOf(ROWS).filter(({ row }) => ROWS.includes(row)))(
   'row $row: $title, $moment: every invariant holds',
   async (row) => {
-    const { verdict, reason, violations } = await runRow(row, SEED, () => {}, { bound: patienceMs });
+    const { verdict, reason, violations } = await runRow(row, SEED, () => {}, { bound: underLoadMs });
     expect({ verdict, reason, violations }).toEqual({ verdict: 'holds', reason: undefined, violations: [] });
   },
 );

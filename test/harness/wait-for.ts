@@ -8,7 +8,7 @@ const LOAD_MAX = 6;
  * How long to wait, at this moment, for what takes at most `withinMs` where every process that wants a core has one.
  * Where more processes want a core than there are, each gets a part of one: longer by that factor, at most sixfold.
  */
-export function patienceMs(withinMs: number): number {
+export function underLoadMs(withinMs: number): number {
   const [load = 0] = loadavg();
   const processesPerCore = load / availableParallelism();
   return Math.round(withinMs * Math.min(Math.max(1, processesPerCore), LOAD_MAX));
@@ -17,7 +17,7 @@ export function patienceMs(withinMs: number): number {
 /**
  * Waits for a fact: asks `fact` until it yields something truthy, and returns that.
  * @param fact may throw while the fact does not hold yet.
- * @param options.withinMs how long, where the machine has nothing else to do; see `patienceMs`
+ * @param options.withinMs how long, where the machine has nothing else to do; see `underLoadMs`
  * @throws Error naming what was waited for and the last state seen, when the time is over.
  */
 export async function waitFor<T>(
@@ -33,7 +33,7 @@ export async function waitFor<T>(
     } catch (error) {
       last = error;
     }
-    const limitMs = patienceMs(withinMs);
+    const limitMs = underLoadMs(withinMs);
     if (performance.now() - began >= limitMs) {
       throw new Error(`not within ${limitMs} ms: ${what}; last: ${describe(last)}`);
     }

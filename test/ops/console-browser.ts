@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { patienceMs, waitFor } from '../harness/wait-for.ts';
+import { underLoadMs, waitFor } from '../harness/wait-for.ts';
 import type { RunningConsole } from './running-console.ts';
 
 /** Any step a person would wait for. */
@@ -20,7 +20,7 @@ export async function openPage(
 ): Promise<OpenedPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs(STEP_MS_MAX));
+  page.setDefaultTimeout(underLoadMs(STEP_MS_MAX));
   const complaints: string[] = [];
   page.on('console', (line) => {
     if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text());

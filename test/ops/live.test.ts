@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshId, postPlant } from '../harness/api/post-plant.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
-import { patienceMs, waitFor } from '../harness/wait-for.ts';
+import { underLoadMs, waitFor } from '../harness/wait-for.ts';
 import { type LiveStream, openLive } from './live-stream.ts';
 import { operator, type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor, visit } from './visitor.ts';
@@ -130,7 +130,7 @@ test('on SIGTERM the streams end, and the console does not wait for them', async
   process.kill(draining.pid, 'SIGTERM');
   await stream.ended;
   expect(await draining.ended).toBe(0);
-  expect(performance.now() - signalled).toBeLessThan(patienceMs(4_000));
+  expect(performance.now() - signalled).toBeLessThan(underLoadMs(4_000));
 });
 
 test('what API and worker do is measured by answer, duration and size, and their starts and ends are events', async () => {
@@ -145,7 +145,11 @@ test('what API and worker do is measured by answer, duration and size, and their
     let unavailable = 0;
     // On a busy machine some are still under way when the API stops, and some may fail before.
     const counted = (sending: ReturnType<typeof postPlant>) =>
-      sending.then(({ status }) => void (status >= 500 && unavailable++)).catch(() => {});
+      sending
+        .then(({ status }) => {
+          if (status >= 500) unavailable++;
+        })
+        .catch(() => {});
     const sent = setInterval(() => {
       void counted(postPlant(api.url, { id: freshId(), name: 'rose' }));
       void counted(postPlant(api.url, { id, name: 'rose' }));
@@ -167,7 +171,8 @@ test('what API and worker do is measured by answer, duration and size, and their
     }
     await stream.until('workers', (values) => values.at(-1) === 1);
     await stream.until('replicas', (values) => values.at(-1) === 1);
-    if (unavailable === 0) expect(stream.values('unavailable').every((value) => value === 0)).toBe(true);
+    // Reports come every 2 s: a rate per second is below the number.
+    expect(Math.max(0, ...stream.values('unavailable'))).toBeLessThanOrEqual(unavailable);
     await api.stop();
     await stream.until('replicas', (values) => values.at(-1) === 0);
     const texts = () => stream.events().map(({ text }) => text);

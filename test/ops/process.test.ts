@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { processesOf } from '../harness/processes/processes.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
-import { patienceMs, waitFor } from '../harness/wait-for.ts';
+import { underLoadMs, waitFor } from '../harness/wait-for.ts';
 import { operator, runConsole, startConsole } from './running-console.ts';
 
 const servers = testEnvironment();
@@ -87,7 +87,7 @@ test('on SIGTERM readiness ends first, a request under way is still answered, an
   expect(received).toContain('HttpOnly');
 
   expect(await ops.ended).toBe(0);
-  expect(performance.now() - signalled).toBeLessThan(patienceMs(10_000));
+  expect(performance.now() - signalled).toBeLessThan(underLoadMs(10_000));
   socket.destroy();
 });
 

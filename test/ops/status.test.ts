@@ -20,7 +20,7 @@ let vera: Visitor;
 beforeAll(async () => {
   mongo = new MongoClient(database.url);
   queue = openQueue(redis);
-  // Otherwise a missing one is found in time, and said first.
+  // Otherwise the verdict may be about a missing index.
   await createIndexes(mongo, database.name);
   ops = await startConsole({ MONGODB_URL: database.url, REDIS_URL: redis.url, QUEUE_PREFIX: redis.prefix });
   vera = await signedIn(ops, viewer);

@@ -30,9 +30,9 @@ test('a Redis that hangs does not answer, though its connection stays open', asy
 
 test('a command that is under way when the connection is lost has lost its connection', async () => {
   await using server = await privateRedis();
-  // Not its own time limit may end the command.
-  const patient = { ...producerConnection, commandTimeout: 60_000 };
-  const redis = createRedis(server.url, patient, pino({ level: 'silent' }));
+  // The command must not end by its own time limit.
+  const longTimeouts = { ...producerConnection, commandTimeout: 60_000 };
+  const redis = createRedis(server.url, longTimeouts, pino({ level: 'silent' }));
   try {
     await waitFor(() => redisAnswers(redis), { withinMs: 10_000, what: 'Redis answers' });
     const single = redis.blpop('empty', 0).catch((error: unknown) => error);

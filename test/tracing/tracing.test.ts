@@ -8,7 +8,7 @@ import { capturedLog } from '../harness/captured-log.ts';
 import { rawConnection } from '../harness/network/raw-http.ts';
 import { type Program, startProgram } from '../harness/processes/program.ts';
 import { testEnvironment } from '../harness/servers/servers.ts';
-import { patienceMs, waitFor } from '../harness/wait-for.ts';
+import { underLoadMs, waitFor } from '../harness/wait-for.ts';
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from './otlp-receiver.ts';
 
 const environment = testEnvironment();
@@ -196,5 +196,5 @@ test('a collector that is away delays no answer, and is one line in the log unti
   expect(complaints()).toHaveLength(1);
   const stopped = performance.now();
   expect(await lonely.stop()).toBe(0);
-  expect(performance.now() - stopped).toBeLessThan(patienceMs(10_000));
+  expect(performance.now() - stopped).toBeLessThan(underLoadMs(10_000));
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HeldStep, Step } from '../../harness/network/steps.ts';
-import { patienceMs } from '../../harness/wait-for.ts';
+import { underLoadMs } from '../../harness/wait-for.ts';
 import type { Service } from '../system/service.ts';
 
 const REACHED_MS_MAX = 10_000;
@@ -10,7 +10,7 @@ type ProcessStep = Omit<Step, 'client'>;
 /** Waits until a command is held. @throws Error naming the step: then the fault did not happen, and the row is no proof. */
 export async function reachedBy(held: HeldStep, what: string, withinMs = REACHED_MS_MAX): Promise<void> {
   const late = new AbortController();
-  const limitMs = patienceMs(withinMs);
+  const limitMs = underLoadMs(withinMs);
   const timeout = sleep(limitMs, 'late' as const, { signal: late.signal }).catch(() => undefined);
   if ((await Promise.race([held.reached, timeout])) === 'late') {
     held.release();

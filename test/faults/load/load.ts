@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { patienceMs, waitFor } from '../../harness/wait-for.ts';
+import { underLoadMs, waitFor } from '../../harness/wait-for.ts';
 import { type Attempt, type History, isOpen, type Operation } from '../history/history.ts';
 import type { Random } from '../random.ts';
 import { type Client, createClient, type Target } from './client.ts';
@@ -91,7 +91,7 @@ export function startLoad(deps: {
     async finish(withinMs) {
       running = false;
       await connections;
-      const deadline = history.now() + patienceMs(withinMs);
+      const deadline = history.now() + underLoadMs(withinMs);
       while ((retries.length > 0 || inFlight > 0) && history.now() < deadline) {
         const retry = dueRetry();
         if (retry === undefined) await pause(POLL_MS);

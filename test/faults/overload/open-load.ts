@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { launch } from '../../harness/processes/launch.ts';
-import { patienceMs } from '../../harness/wait-for.ts';
+import { underLoadMs } from '../../harness/wait-for.ts';
 
 /** Creates that are sent at their times, whatever becomes of those before (open loop), by a process of their own. */
 export type OpenLoad = {
@@ -43,7 +43,7 @@ const LAST_ANSWERS_MS_MAX = 30_000;
 
 export async function runOpenLoad(load: OpenLoad): Promise<OpenReport> {
   const args = [resolve(import.meta.dirname, 'generator.ts'), JSON.stringify(load)];
-  const timeoutMs = load.seconds * 1_000 + patienceMs(LAST_ANSWERS_MS_MAX);
+  const timeoutMs = load.seconds * 1_000 + underLoadMs(LAST_ANSWERS_MS_MAX);
   const { code, stdout, stderr } = await launch('node', args, { timeoutMs }).ended;
   if (code !== 0) throw new Error(`the load generator ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as OpenReport;

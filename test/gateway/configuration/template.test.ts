@@ -26,6 +26,13 @@ test('every body in the template has the number, status and words of the error c
   }
 });
 
+test('a create is given up within 5 s, whatever its replicas do', () => {
+  const create = template.slice(template.indexOf('proxy_next_upstream error timeout;'));
+  const ms = (name: string) => Number(new RegExp(`^ *${name} (\\d+)ms;`, 'm').exec(create)?.[1]);
+  for (const silence of ['proxy_send_timeout', 'proxy_read_timeout'])
+    expect(ms('proxy_next_upstream_timeout') + ms(silence)).toBeLessThan(5_000);
+});
+
 test('every status that nginx can give by itself has a body of ours', () => {
   // The statuses of ngx_http_special_response.c; redirects and 444 (close without an answer) aside.
   const nginxsOwn = [

@@ -4,7 +4,7 @@ import { setImmediate as eventsTaken, setTimeout as sleep } from 'node:timers/pr
 import { type ErrorName, errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { describe, expect, test } from 'vitest';
-import { patienceMs, waitFor } from '../../harness/wait-for.ts';
+import { underLoadMs, waitFor } from '../../harness/wait-for.ts';
 import { installedNginx, startGateway } from '../harness/running-gateway.ts';
 import { startUpstream } from '../harness/upstream.ts';
 
@@ -82,7 +82,7 @@ describe.skipIf(installedNginx === undefined)('an upstream that is lost', () => 
     stopped.signal('SIGSTOP');
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(gateway.url)));
     const lines = await gateway.accessLog((lines) => lines.length === answers.length);
-    for (const { seconds } of lines) expect(seconds).toBeLessThan(patienceMs(5_000) / 1_000);
+    for (const { seconds } of lines) expect(seconds).toBeLessThan(underLoadMs(5_000) / 1_000);
 
     const unknown = answers.filter(({ status }) => status === 503);
     expect(unknown.length).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { patienceMs } from '../wait-for.ts';
+import { underLoadMs } from '../wait-for.ts';
 
 export type RawAnswer = {
   status: number;
@@ -57,7 +57,7 @@ export async function rawConnection(
 
   /** Tries again whenever bytes or the end arrive. */
   async function read<T>(attempt: () => T | undefined, withinMs: number): Promise<T> {
-    const limitMs = patienceMs(withinMs);
+    const limitMs = underLoadMs(withinMs);
     const deadline = performance.now() + limitMs;
     for (;;) {
       const result = attempt();

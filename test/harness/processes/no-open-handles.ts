@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import { patienceMs } from '../wait-for.ts';
+import { underLoadMs } from '../wait-for.ts';
 
 /** How long what a file has closed may take to be gone. */
 const GONE_MS_MAX = 3_000;
@@ -17,7 +17,7 @@ const before = handles();
 
 // The first hook registered is the last to run: everything the file opened should be closed by then.
 afterAll(async () => {
-  const deadline = performance.now() + patienceMs(GONE_MS_MAX);
+  const deadline = performance.now() + underLoadMs(GONE_MS_MAX);
   let left = added();
   while (left.length > 0 && performance.now() < deadline) {
     await sleep(20);

@@ -7,7 +7,7 @@ import type { PlantDocument } from '../../../packages/contracts/src/plant-docume
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
 import { processCommits } from '../../../services/worker/src/jobs/process-commits.ts';
 import { mongoPendingCommits } from '../../../services/worker/src/outbox/mongo-pending-commits.ts';
-import { patient } from '../../harness/servers/patient.ts';
+import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { privateReplicaSet } from '../../harness/servers/private-servers.ts';
 import { needsServers } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
@@ -34,7 +34,7 @@ let secondaries: MongoClient[];
 
 beforeAll(async () => {
   set = await privateReplicaSet();
-  client = createMongoClient(set.url, APP_NAME, patient);
+  client = createMongoClient(set.url, APP_NAME, longTimeouts);
   operator = createMongoClient(set.url, 'majority-test-operator');
   database = client.db(DATABASE);
   await createIndexes(client, DATABASE);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { creationJobId } from '../../../packages/contracts/src/creation-job.ts';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
 import { processCommits } from '../../../services/worker/src/jobs/process-commits.ts';
-import { patient } from '../../harness/servers/patient.ts';
+import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { createIndexes, processing } from '../batch-parts.ts';
 import { untilProcessed } from '../processed.ts';
@@ -49,7 +49,7 @@ test('a quarantined plant is met by neither relay nor worker; taken back, it is 
 });
 
 test('a plant that is quarantined while a batch has it stays quarantined', async () => {
-  const client = createMongoClient(environment['MONGODB_URL'] as string, 'quarantine-test', patient);
+  const client = createMongoClient(environment['MONGODB_URL'] as string, 'quarantine-test', longTimeouts);
   try {
     await createIndexes(client, database.databaseName);
     const { commit, plants: stored } = await storeCommit(plants, 2);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
 import { type ProcessingDeps, processCommits } from '../../../services/worker/src/jobs/process-commits.ts';
-import { patient } from '../../harness/servers/patient.ts';
+import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { waitFor } from '../../harness/wait-for.ts';
 import { createIndexes, processing, sealing } from '../batch-parts.ts';
 import { expectProcessed, untilProcessed } from '../processed.ts';
@@ -9,7 +9,7 @@ import { type StoredCommit, storeCommit } from '../stored-plants.ts';
 import { workerUnderTest } from '../worker-under-test.ts';
 
 const { database, environment, plants, publish, start } = workerUnderTest();
-const client = createMongoClient(environment['MONGODB_URL'] as string, 'repetition-test', patient);
+const client = createMongoClient(environment['MONGODB_URL'] as string, 'repetition-test', longTimeouts);
 const name = database.databaseName;
 afterAll(() => client.close());
 

@@ -5,7 +5,7 @@ import type { Db, MongoClient } from 'mongodb';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
-import { patient } from '../../harness/servers/patient.ts';
+import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { type PrivateServer, privateMongod } from '../../harness/servers/private-servers.ts';
 import { needsServers } from '../../harness/servers/servers.ts';
 import { createIndexes, sealing } from '../batch-parts.ts';
@@ -26,7 +26,7 @@ let database: Db;
 
 beforeAll(async () => {
   mongod = await privateMongod();
-  client = createMongoClient(mongod.url, APP_NAME, patient);
+  client = createMongoClient(mongod.url, APP_NAME, longTimeouts);
   operator = createMongoClient(mongod.url, 'sealing-test-operator');
   database = client.db(DATABASE);
   await createIndexes(client, DATABASE);

@@ -26,7 +26,7 @@ function startHistory(actions: HistorySources['actions']) {
 
 test.each([
   ['cannot be read', unreadable],
-  ['are none', malformed],
+  ['are malformed', malformed],
 ])(
   'actions of operators that %s twice in a row are logged once, and the history goes on',
   async (_what, actions) => {

@@ -11,8 +11,9 @@ const CONNECTIONS = 50;
 const RETRIES_EACH = 50;
 /** As far away as a database may be: one round trip for each retry would take most of a minute. */
 const DATABASE_DELAY_MS = 10;
-/** Retries share reads: fewer than ten have answered all. */
+/** Retries share reads: there is less than one read for ten of them. */
 const READS_MAX = (CONNECTIONS * RETRIES_EACH) / 10;
+const ATTEMPTS_MAX = 5;
 
 const api = apiUnderTest();
 let proxy: MongoProxy;
@@ -36,21 +37,23 @@ test.each<[string, (replica: Replica) => string]>([
   const before = proxy.seen('find').length;
   const connections = Array.from({ length: CONNECTIONS }, () => retryOn(replica.url, retry));
   const answers = (await Promise.all(connections)).flat();
-  expect(answers).toHaveLength(CONNECTIONS * RETRIES_EACH);
   expect(new Set(answers)).toEqual(new Set(['200 true {"name":"a"}']));
   expect(proxy.seen('find').length - before).toBeLessThan(READS_MAX);
 });
 
+/** On a busy machine mongod may take longer than a read may. That answer, 5002, says: send it again. */
 async function retryOn(url: string, retry: Buffer): Promise<string[]> {
   await using connection = await rawConnection(url);
   const answers: string[] = [];
-  for (let open = RETRIES_EACH; open > 0; open = RETRIES_EACH - answers.length) {
+  let open = RETRIES_EACH;
+  for (let attempt = 1; open > 0; attempt++) {
     connection.send(Buffer.concat(Array.from({ length: open }, () => retry)));
-    for (; open > 0; open--) {
+    for (let awaited = open; awaited > 0; awaited--) {
       const { status, headers, body } = await connection.answer();
-      // On a busy machine mongod may take longer than a read may. The answer says: send it again.
-      if (body.includes(`"error":${errorCatalogue.outcomeUnknown.error},`)) continue;
+      const isUnknown = body.includes(`"error":${errorCatalogue.outcomeUnknown.error},`);
+      if (isUnknown && attempt < ATTEMPTS_MAX) continue;
       answers.push(`${status} ${headers.get('idempotency-replayed')} ${body}`);
+      open--;
     }
   }
   return answers;
