@@ -12,9 +12,9 @@ import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import { searchEntry } from '@plant-store/search/search-entry';
 import { type Db, type MongoClient, ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { createIndexes } from '../harness/servers/create-indexes.ts';
 import { longTimeouts } from '../harness/servers/long-timeouts.ts';
 import { testDatabase } from '../harness/servers/servers.ts';
-import { createIndexes } from '../worker/batch-parts.ts';
 
 /** A key pair of the kind that signs anchors. */
 export function anchorKey() {
@@ -44,7 +44,7 @@ export function ledgerUnderTest(): LedgerUnderTest {
   const { url, name } = testDatabase();
   const client = createMongoClient(url, 'ledger-test', longTimeouts);
   const database = client.db(name);
-  beforeAll(() => createIndexes(client, name));
+  beforeAll(() => createIndexes(database));
   afterEach(async () => {
     for (const { name: collection } of await database.listCollections().toArray()) {
       await database.collection(collection).deleteMany();

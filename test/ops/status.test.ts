@@ -2,9 +2,9 @@ import { AUDIT_BLOCKS, PLANTS, type PlantDocument } from '@plant-store/contracts
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatusWords } from '../../services/ops/src/status/status-words.ts';
+import { createIndexes } from '../harness/servers/create-indexes.ts';
 import { testDatabase, testQueue } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
-import { createIndexes } from '../worker/batch-parts.ts';
 import { openQueue } from './creation-queue.ts';
 import { type RunningConsole, startConsole, viewer } from './running-console.ts';
 import { signedIn, type Visitor } from './visitor.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   mongo = new MongoClient(database.url);
   queue = openQueue(redis);
   // Otherwise the verdict may be about a missing index.
-  await createIndexes(mongo, database.name);
+  await createIndexes(mongo.db());
   ops = await startConsole({ MONGODB_URL: database.url, REDIS_URL: redis.url, QUEUE_PREFIX: redis.prefix });
   vera = await signedIn(ops, viewer);
 });

@@ -9,8 +9,7 @@ import { type SearchEntry, searchEntry } from '@plant-store/search/search-entry'
 import type { Indexes } from '@plant-store/search/search-plants';
 import { type Collection, type Db, MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll } from 'vitest';
-import { auditIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
-import { ensureIndexes } from '../../packages/platform/src/mongo/mongo-indexes.ts';
+import { createIndexes } from '../harness/servers/create-indexes.ts';
 import { testDatabase } from '../harness/servers/servers.ts';
 
 export type IndexedPlants = Indexes & {
@@ -34,13 +33,7 @@ export function indexedPlants(): IndexedPlants {
     random: Math.random,
     on: { sealed: () => {}, collided: () => {}, unknown: () => {} },
   };
-  beforeAll(async () => {
-    const fail = (error: unknown) => {
-      throw error;
-    };
-    const specifications = [...searchIndexes, ...auditIndexes];
-    await ensureIndexes(database, specifications, fail, new AbortController().signal);
-  });
+  beforeAll(() => createIndexes(database));
   afterAll(() => mongo.close());
   return {
     database,

@@ -4,8 +4,6 @@ import type { AuditLog } from '@plant-store/audit/sealing/audit-log';
 import { type SealingDeps, sealEntries } from '@plant-store/audit/sealing/seal-entries';
 import { mongoSearchIndex } from '@plant-store/search/mongo/mongo-search-index';
 import type { MongoClient } from 'mongodb';
-import { auditIndexes, plantIndexes, searchIndexes } from '../../packages/contracts/src/indexes.ts';
-import { ensureIndexes } from '../../packages/platform/src/mongo/mongo-indexes.ts';
 import { mongoPendingPlants } from '../../services/worker/src/jobs/mongo-pending-plants.ts';
 import type { ProcessingDeps } from '../../services/worker/src/jobs/process-commits.ts';
 
@@ -49,12 +47,4 @@ export function processing(
     },
     on: { indexed: () => {}, strayed: () => {} },
   };
-}
-
-export async function createIndexes(client: MongoClient, database: string): Promise<void> {
-  const specifications = [...plantIndexes, ...searchIndexes, ...auditIndexes];
-  const fail = (error: unknown) => {
-    throw error;
-  };
-  await ensureIndexes(client.db(database), specifications, fail, new AbortController().signal);
 }

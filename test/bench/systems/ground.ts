@@ -1,20 +1,18 @@
 import { join } from 'node:path';
-import { auditIndexes, plantIndexes, searchIndexes } from '@plant-store/contracts/indexes';
 import { serverBinary } from '@plant-store/local/servers/binaries/server-binary';
 import { freePort } from '@plant-store/local/servers/free-port';
 import { startMongod } from '@plant-store/local/servers/mongod';
 import { startRedis } from '@plant-store/local/servers/redis-server';
 import type { ServerProcess } from '@plant-store/local/servers/server-process';
-import { ensureIndexes } from '@plant-store/platform/mongo/mongo-indexes';
 import { createSigner } from 'fast-jwt';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
+import { createIndexes } from '../../harness/servers/create-indexes.ts';
 
 /** Of every system that runs on it. */
 export const QUEUE_PREFIX = '{bench}';
 const AUTH_SECRET = 'the-secret-of-a-benchmark-0123456789';
 const TOKEN_MS = 4 * 3_600_000;
-const NEVER = new AbortController().signal;
 
 /** Where systems are measured: one database and one queue server, started as `npm start` does, and emptied in between. */
 export type Ground = {
@@ -72,8 +70,7 @@ export async function prepareGround(
       // What was dropped is removed and written now, not during the next system's round.
       await mongo.db('admin').command({ fsync: 1 });
     },
-    createIndexes: () =>
-      ensureIndexes(mongo.db(), [...plantIndexes, ...searchIndexes, ...auditIndexes], fail, NEVER),
+    createIndexes: () => createIndexes(mongo.db()),
     stopRedis: async () => {
       redisRuns = false;
       await redisServer.kill();
@@ -88,8 +85,4 @@ export async function prepareGround(
       await Promise.all([mongod.kill(), redisServer.kill()]);
     },
   };
-}
-
-function fail(error: unknown): never {
-  throw error;
 }

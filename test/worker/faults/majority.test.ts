@@ -7,11 +7,12 @@ import type { PlantDocument } from '../../../packages/contracts/src/plant-docume
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
 import { processCommits } from '../../../services/worker/src/jobs/process-commits.ts';
 import { mongoPendingCommits } from '../../../services/worker/src/outbox/mongo-pending-commits.ts';
+import { createIndexes } from '../../harness/servers/create-indexes.ts';
 import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { privateReplicaSet } from '../../harness/servers/private-servers.ts';
 import { needsServers } from '../../harness/servers/servers.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { createIndexes, processing, sealing } from '../batch-parts.ts';
+import { processing, sealing } from '../batch-parts.ts';
 import { expectProcessed, readChains } from '../processed.ts';
 import { pendingPlant, storeCommit } from '../stored-plants.ts';
 
@@ -37,7 +38,7 @@ beforeAll(async () => {
   client = createMongoClient(set.url, APP_NAME, longTimeouts);
   operator = createMongoClient(set.url, 'majority-test-operator');
   database = client.db(DATABASE);
-  await createIndexes(client, DATABASE);
+  await createIndexes(database);
   const members = set.members.map(
     ({ port }) => new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`),
   );

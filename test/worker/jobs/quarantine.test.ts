@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { creationJobId } from '../../../packages/contracts/src/creation-job.ts';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
 import { processCommits } from '../../../services/worker/src/jobs/process-commits.ts';
+import { createIndexes } from '../../harness/servers/create-indexes.ts';
 import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { createIndexes, processing } from '../batch-parts.ts';
+import { processing } from '../batch-parts.ts';
 import { untilProcessed } from '../processed.ts';
 import { untilNoJobIsLeft } from '../queue-states.ts';
 import { storeCommit } from '../stored-plants.ts';
@@ -51,7 +52,7 @@ test('a quarantined plant is met by neither relay nor worker; taken back, it is 
 test('a plant that is quarantined while a batch has it stays quarantined', async () => {
   const client = createMongoClient(environment['MONGODB_URL'] as string, 'quarantine-test', longTimeouts);
   try {
-    await createIndexes(client, database.databaseName);
+    await createIndexes(client.db(database.databaseName));
     const { commit, plants: stored } = await storeCommit(plants, 2);
     const [first] = stored.map(({ _id }) => _id) as [bigint];
     const steps = processing(client, database.databaseName);

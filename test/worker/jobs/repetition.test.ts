@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
 import { type ProcessingDeps, processCommits } from '../../../services/worker/src/jobs/process-commits.ts';
+import { createIndexes } from '../../harness/servers/create-indexes.ts';
 import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { waitFor } from '../../harness/wait-for.ts';
-import { createIndexes, processing, sealing } from '../batch-parts.ts';
+import { processing, sealing } from '../batch-parts.ts';
 import { expectProcessed, untilProcessed } from '../processed.ts';
 import { type StoredCommit, storeCommit } from '../stored-plants.ts';
 import { workerUnderTest } from '../worker-under-test.ts';
@@ -22,7 +23,7 @@ const names = () => commits.map(({ commit }) => commit);
 const worker = (sealer = 'worker-1') =>
   processing(client, name, sealing(client, name, { sealer, chains: 4 }));
 
-beforeAll(() => createIndexes(client, name));
+beforeAll(() => createIndexes(client.db(name)));
 beforeEach(async () => {
   commits = [await storeCommit(plants, 5), await storeCommit(plants, 250), await storeCommit(plants, 1)];
 });

@@ -5,10 +5,11 @@ import type { Db, MongoClient } from 'mongodb';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMongoClient } from '../../../packages/platform/src/mongo/mongo.ts';
+import { createIndexes } from '../../harness/servers/create-indexes.ts';
 import { longTimeouts } from '../../harness/servers/long-timeouts.ts';
 import { type PrivateServer, privateMongod } from '../../harness/servers/private-servers.ts';
 import { needsServers } from '../../harness/servers/servers.ts';
-import { createIndexes, sealing } from '../batch-parts.ts';
+import { sealing } from '../batch-parts.ts';
 import { readChains } from '../processed.ts';
 
 const COMMIT = new ObjectId('6650f0c2a1b2c3d4e5f60700');
@@ -29,7 +30,7 @@ beforeAll(async () => {
   client = createMongoClient(mongod.url, APP_NAME, longTimeouts);
   operator = createMongoClient(mongod.url, 'sealing-test-operator');
   database = client.db(DATABASE);
-  await createIndexes(client, DATABASE);
+  await createIndexes(database);
 });
 beforeEach(() => database.collection('audit_blocks').deleteMany());
 afterEach(() => failNextInserts({ mode: 'off' }));
