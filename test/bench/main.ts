@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.ts';
 import { measureCurves } from './curves/measure-curves.ts';
 import { ledgerTables, missedGoals } from './ledger/ledger-table.ts';
 import { measureLedger } from './ledger/measure-ledger.ts';
@@ -31,7 +31,7 @@ npm run bench -- --ledger [--plants N] [--quick] [--json FILE] [--publish]
   --guard      fails where ${guarded.join(', ')} miss their goal by a factor of two
 `;
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine('bench', usage, {
   options: {
     quick: { type: 'boolean', default: false },
     curves: { type: 'boolean', default: false },

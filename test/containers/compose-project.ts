@@ -54,7 +54,9 @@ export async function composeProject(): Promise<ComposeProject> {
 
   const compose = async (...args: string[]) => {
     const all = [...before, '-p', name, '--env-file', file, '-f', 'docker-compose.yml', ...args];
-    return (await execa(program, all, { cwd: root })).stdout;
+    // An engine may start processes here that it keeps, as for names and health checks. By the run's directory for
+    // temporary files they would pass for processes that a test has left running, and be ended.
+    return (await execa(program, all, { cwd: root, env: { TMPDIR: undefined } })).stdout;
   };
   return {
     name,

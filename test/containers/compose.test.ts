@@ -1,8 +1,10 @@
+import { tmpdir } from 'node:os';
 import { errorCatalogue } from '@plant-store/contracts/error-catalogue';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Outcome, type SteadyLoad, startLoad } from '../gateway/harness/steady-load.ts';
 import { freshId, postPlant } from '../harness/api/post-plant.ts';
 import { token } from '../harness/api/tokens.ts';
+import { processesOf } from '../harness/processes/processes.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { type ComposeProject, composeCommand, composeProject } from './compose-project.ts';
 import { containersOf, execute, inspect, leftOf, logsOf } from './engine.ts';
@@ -250,6 +252,13 @@ describe.skipIf(composeCommand === undefined)('docker-compose.yml', { timeout: R
     const crashed = performance.now();
     await serves();
     expect(performance.now() - crashed).toBeLessThan(60_000);
+  });
+
+  test('what the engine keeps running is no process of this run of the tests', async () => {
+    const processes = await processesOf(tmpdir());
+    expect(
+      processes.filter(({ command }) => /podman|aardvark|conmon|dockerd|containerd/.test(command)),
+    ).toEqual([]);
   });
 
   test('taken down, it leaves no container, network or volume', { timeout: DOWN_MS_MAX }, async () => {

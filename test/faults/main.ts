@@ -5,7 +5,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.ts';
 import { endAtExit } from '../harness/processes/end-at-exit.ts';
 import { mutants } from './mutants/mutants.ts';
 import { mutantLine, runMutant } from './mutants/run-mutant.ts';
@@ -29,7 +29,7 @@ npm run faults -- --publish FILE
   --publish FILE  runs nothing: writes docs/faults.json, docs/faults.md and the result in the README from FILE
 `;
 
-const { values: options } = parseArgs({
+const { values: options } = commandLine('faults', usage, {
   options: {
     rows: { type: 'string' },
     seeds: { type: 'string', default: '1' },

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { commandLine } from '../harness/command-line.ts';
 import { eventsModel } from './events-model.ts';
 import { eventsRuns } from './events-runs.ts';
 import { type Exploration, explore } from './explore.ts';
@@ -6,13 +6,13 @@ import { recordResult } from './results.ts';
 import { storageModel } from './storage-model.ts';
 import { storageRuns } from './storage-runs.ts';
 
-const USAGE = "npm run model -- [part of a run's name] [--long] [--record] [--states N]";
+const USAGE = "npm run model -- [part of a run's name] [--long] [--record] [--states N]\n";
 
 /**
  * Explores the protocol at the short scopes, and every deviation from it; with `--long`, or by name, the long scopes as
  * well. `--record` keeps each result in docs/model-results.md. Exit code 1 when a run ends otherwise than it must.
  */
-const { values, positionals } = parseArgs({
+const { values, positionals } = commandLine('model', USAGE, {
   allowPositionals: true,
   options: {
     states: { type: 'string', default: '12000000' },
@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 const statesMax = Number(values.states);
 
 if (values.help || positionals.length > 1 || !Number.isInteger(statesMax) || statesMax < 1) {
-  process.stderr.write(`${USAGE}\n`);
+  process.stderr.write(USAGE);
   process.exit(values.help ? 0 : 2);
 }
 

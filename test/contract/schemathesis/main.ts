@@ -1,17 +1,15 @@
-/**
- * Holds a running product against docs/openapi.json.
- * Usage: npm run schemathesis -- --token "$(npm run --silent token)" [--url http://127.0.0.1:3000]
- */
-import { parseArgs } from 'node:util';
+/** Holds a running product against docs/openapi.json. */
+import { commandLine } from '../../harness/command-line.ts';
 import { runSchemathesis } from './run.ts';
 
-const { values } = parseArgs({
+const usage = 'npm run schemathesis -- --token "$(npm run --silent token)" [--url http://127.0.0.1:3000]\n';
+const { values } = commandLine('schemathesis', usage, {
   options: { url: { type: 'string', default: 'http://127.0.0.1:3000' }, token: { type: 'string' } },
 });
 
 if (values.token === undefined) {
-  process.stderr.write('schemathesis: give an access token: --token "$(npm run --silent token)"\n');
-  process.exit(1);
+  process.stderr.write(`schemathesis: give an access token\n${usage}`);
+  process.exit(2);
 }
 try {
   const { report, output } = await runSchemathesis({ url: values.url, token: values.token });
