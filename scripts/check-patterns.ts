@@ -8,6 +8,7 @@ const files = globSync('{services,packages,deploy}/**/*.{ts,js,cjs,conf.template
   cwd: root,
   exclude: (path) => path.endsWith('node_modules') || path.endsWith('.test.ts'),
 });
+if (files.length === 0) throw new Error('no file is found to check');
 for (const file of files) {
   for (const { line, text, problem } of await unsafePatterns(file, readFileSync(join(root, file), 'utf8'))) {
     process.stderr.write(`${file}:${line}: ${text} ${problem}\n`);

@@ -33,21 +33,22 @@ export function patternsIn(file: string, content: string): Pattern[] {
   return file.endsWith('.template') ? nginxPatternsIn(content) : sourcePatternsIn(file, content);
 }
 
-/** After `~` or `~*`, in quotes or before them: `"~^a$" 1;` in a map, `if ($a !~* "^b$")`. */
+/** After `~` or `~*`: `"~^a$" 1;` or `~^a$ 1;` in a map, `if ($a !~* "^b$")`, `location ~ ^/c$ {`. */
+const NGINX_PATTERN = /"~\*?(?<inQuotes>[^"]+)"|~\*?\s*(?:"(?<quoted>[^"]+)"|(?<bare>[^\s"*;]+))/g;
+
 function nginxPatternsIn(content: string): Pattern[] {
-  return content.split('\n').flatMap((text, index) => {
-    const [, , source] = /("~\*?|~\*? ")([^"]+)"/.exec(text.replace(/^\s*#.*/, '')) ?? [];
-    if (source === undefined) return [];
-    const dotAll = source.startsWith('(?s)');
-    return [
-      {
+  return content.split('\n').flatMap((text, index) =>
+    [...text.replace(/^\s*#.*/, '').matchAll(NGINX_PATTERN)].map(({ groups = {} }) => {
+      const source = groups['inQuotes'] ?? groups['quoted'] ?? (groups['bare'] as string);
+      const dotAll = source.startsWith('(?s)');
+      return {
         line: index + 1,
         text: text.trim(),
         source: dotAll ? source.slice(4) : source,
         flags: dotAll ? 's' : '',
-      },
-    ];
-  });
+      };
+    }),
+  );
 }
 
 /** Literals, `RegExp(…)`, and `pattern: '…'` of JSON schemas, but for those that a comment excuses. */
@@ -77,9 +78,9 @@ function sourcePatternsIn(file: string, content: string): Pattern[] {
     NewExpression: addCall,
     CallExpression: addCall,
     Property: ({ key, value }) => {
-      const isPattern = key.type === 'Identifier' && key.name === 'pattern';
-      if (isPattern && value.type === 'Literal' && typeof value.value === 'string')
-        add(value, value.value, 'u');
+      if (key.type !== 'Identifier' || key.name !== 'pattern') return;
+      const isText = value.type === 'Literal' && typeof value.value === 'string';
+      add(value, isText ? value.value : undefined, 'u');
     },
   }).visit(program);
   return found;

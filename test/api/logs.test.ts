@@ -14,6 +14,8 @@ import { inChunks } from './corpus/chunked.ts';
 
 /** A create that takes longer is slow. */
 const SLOW_MS = 1_000;
+/** Far from the database, each way. */
+const LINK_MS = 100;
 
 const environment = testEnvironment();
 let proxy: MongoProxy;
@@ -128,6 +130,23 @@ test('a slow create leaves one line, although it succeeded', async () => {
   expect(lines.filter(({ request }) => request !== 'first')).toMatchObject([
     { level: 40, msg: 'request was slow', status: 200, ms: expect.any(Number) },
   ]);
+});
+
+test('a refusal that waits for the answer before it is recorded with the time it waited', async () => {
+  proxy.delay(LINK_MS);
+  try {
+    const lines = await linesOf(async () => {
+      await using connection = await rawConnection(url);
+      const connect = Buffer.from('CONNECT plants.test:443 HTTP/1.1\r\nHost: plants.test\r\n\r\n');
+      connection.send(Buffer.concat([render({}), connect]));
+      expect((await connection.answer()).status).toBe(200);
+      expect((await connection.answer()).status).toBe(405);
+    });
+    const refusal = lines.find(({ error }) => error === 3001);
+    expect(refusal?.['ms']).toBeGreaterThan(LINK_MS);
+  } finally {
+    proxy.delay(0);
+  }
 });
 
 test('a create that fails leaves one line of its own, and its commit says why', async () => {

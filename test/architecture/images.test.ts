@@ -26,26 +26,41 @@ test('the images are built with the manifest of every workspace', () => {
   }
 });
 
+const unpinned = (text: string) => text.replaceAll(/@sha256:[0-9a-f]{64}/g, '');
+
 test('pin-images.sh pins every base image to the digest that the registry names, again and again', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-images-'));
   try {
-    for (const file of ['Dockerfile', 'pin-images.sh'])
-      cpSync(resolve(root, 'deploy/docker', file), join(directory, file));
+    for (const file of ['docker-compose.yml', 'deploy/docker/Dockerfile', 'deploy/docker/pin-images.sh'])
+      cpSync(resolve(root, file), join(directory, file));
     const pin = async (digit: string) => {
       // As Docker prints it, the digests of each platform below.
       const digest = `sha256:${digit.repeat(64)}`;
       const docker = `#!/bin/sh\nprintf 'Name: %s\\nDigest:    ${digest}\\n\\nManifests:\\n  Name: a@sha256:00\\n' "$4"\n`;
       writeFileSync(join(directory, 'docker'), docker, { mode: 0o755 });
-      await execa('sh', [join(directory, 'pin-images.sh')], {
+      await execa('sh', [join(directory, 'deploy/docker/pin-images.sh')], {
         env: { PATH: `${directory}:${process.env['PATH']}` },
       });
-      return readFileSync(join(directory, 'Dockerfile'), 'utf8');
+      const images = /(?:^ARG \w+_IMAGE=|_IMAGE:-)([^}\n]+)/gm;
+      return Object.fromEntries(
+        ['docker-compose.yml', 'deploy/docker/Dockerfile'].map((file) => {
+          const text = readFileSync(join(directory, file), 'utf8');
+          expect(unpinned(text)).toBe(unpinned(read(file)));
+          return [file, [...text.matchAll(images)].map(([, image]) => image)];
+        }),
+      );
     };
-    const pinned = (text: string, digit: string) =>
-      text.replaceAll(/^(ARG \w+_IMAGE=[^@\n]+).*$/gm, `$1@sha256:${digit.repeat(64)}`);
-    const before = read('deploy/docker/Dockerfile');
-    expect(await pin('a')).toBe(pinned(before, 'a'));
-    expect(await pin('b')).toBe(pinned(before, 'b'));
+    const all = (digit: string) => {
+      const digest = `sha256:${digit.repeat(64)}`;
+      const pinned = (tags: readonly string[]) =>
+        tags.map((tag) => expect.stringMatching(`^${tag}:[\\w.-]+@${digest}$`));
+      return {
+        'docker-compose.yml': pinned(['prom/prometheus', 'grafana/grafana']),
+        'deploy/docker/Dockerfile': pinned(['node', 'nginx', 'mongo', 'redis']),
+      };
+    };
+    expect(await pin('a')).toEqual(all('a'));
+    expect(await pin('b')).toEqual(all('b'));
   } finally {
     rmSync(directory, { recursive: true });
   }

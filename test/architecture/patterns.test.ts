@@ -12,6 +12,7 @@ describe('regular expressions that an input can make slow', { timeout: TIMEOUT_M
     ],
     ['a repetition of a repetition', 'const words = /^(\\w+\\s?)*$/;', /exponential/],
     ['a schema of JSON', "const schema = { type: 'string', pattern: '^(a+)+$' };", /exponential/],
+    ['a schema of JSON whose pattern stands elsewhere', 'const schema = { pattern: NAME };', /at run time/],
     ['what is put together at run time', "const one = new RegExp('^' + name);", /at run time/],
   ])('are found: %s', async (_case, source, problem) => {
     const findings = await unsafePatterns('example.ts', `const type = '', name = '';\n${source}\n`);
@@ -38,9 +39,19 @@ describe('regular expressions that an input can make slow', { timeout: TIMEOUT_M
   });
 
   test('are found in the configuration of nginx', async () => {
-    const template = 'map $http_a $b {\n  "~^[a-z]+$" 1;\n  "~^(a+)+$" 1;\n}\nif ($c !~* "^(b*)*$") {';
+    const template = [
+      'map $http_a $b {',
+      '  "~^[a-z]+$" 1;',
+      '  "~^(a+)+$" 1;',
+      '  ~*^(a+)+$ 1;',
+      '}',
+      'if ($c !~* "^(b*)*$") {',
+      'location ~ ^/(c+)+$ {',
+      'map $d $e { "~^f$" 1; "~^(g+)+$" 2; }',
+      '# location ~ ^/(h+)+$ {',
+    ].join('\n');
     const findings = await unsafePatterns('nginx.conf.template', template);
-    expect(findings.map(({ line }) => line)).toEqual([3, 5]);
+    expect(findings.map(({ line }) => line)).toEqual([3, 4, 6, 7, 8]);
   });
 
   test('linear ones pass', async () => {

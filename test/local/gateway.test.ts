@@ -6,11 +6,12 @@ import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
 import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import {
-  command,
   dataDirectory,
   failedStart,
+  printedCurl,
   removeDataDirectory,
   type StartedSystem,
+  sendCurl,
   startSystem,
 } from './started-system.ts';
 
@@ -32,7 +33,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('where nginx is inst
     system = await startSystem(dataDir, { GATEWAY: 'auto', API_REPLICAS: '2' });
   });
 
-  const create = () => command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -si`]);
+  const create = () => sendCurl(printedCurl(system));
   const pidOf = (name: string) =>
     system.runFile().processes.find((process) => process.name === name)?.pid as number;
 
@@ -46,7 +47,8 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('where nginx is inst
       'api-2',
       'gateway',
     ]);
-    expect((await create()).stdout).toMatch(/^HTTP\/1\.1 200 OK\r\nServer: nginx\r\n/);
+    const { status, headers } = await create();
+    expect([status, headers.get('server')]).toEqual([200, 'nginx']);
   });
 
   test('its access log is bounded as the other logs are, and loses no line', {
@@ -74,7 +76,7 @@ describe.skipIf(!installed && process.env['CI'] !== 'true')('where nginx is inst
     const killed = pidOf('gateway');
     process.kill(killed, 'SIGKILL');
     await waitFor(() => pidOf('gateway') !== killed, { withinMs: 20_000, what: 'another gateway' });
-    await waitFor(async () => (await create()).stdout.startsWith('HTTP/1.1 200 OK'), {
+    await waitFor(async () => (await create()).status === 200, {
       withinMs: 20_000,
       what: 'the gateway answers',
     });
@@ -92,8 +94,8 @@ describe('where nginx is not installed', () => {
   test('the system starts without, and says so', async () => {
     const system = await startSystem(dataDir, { ...without, GATEWAY: 'auto', API_REPLICAS: '2' });
     expect(system.printed()).toMatch(/gateway +none, nginx is not installed: clients reach the API directly/);
-    const create = await command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -s`]);
-    expect(create.stdout).toBe('{"name":"Monstera","tag":"indoor"}');
+    const created = await sendCurl(printedCurl(system));
+    expect(await created.text()).toBe('{"name":"Monstera","tag":"indoor"}');
     expect((await system.stop()).code).toBe(0);
   });
 

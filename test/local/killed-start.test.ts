@@ -2,9 +2,12 @@ import { freePort } from '@plant-store/local/servers/free-port';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { endProcessesOf, processesOf } from '../harness/processes/processes.ts';
 import { needsServers } from '../harness/servers/servers.ts';
+import { underLoadMs } from '../harness/wait-for.ts';
 import { dataDirectory, removeDataDirectory, type StartedSystem, startSystem } from './started-system.ts';
 
 needsServers();
+/** Three times what it takes on two cores; far less than any time limit that it could wait for. */
+const READY_MS_MAX = 12_000;
 let dataDir: string;
 /** As everywhere but in tests, the same ports at every start. */
 let environment: Record<string, string>;
@@ -28,6 +31,8 @@ test('after kill -9 of npm start the next one succeeds at once, on the same port
   expect(left.length).toBeGreaterThan(4);
 
   const system = await startSystem(dataDir, environment);
+  const seconds = Number(/Ready after ([\d.]+) s/.exec(system.printed())?.[1]);
+  expect(seconds * 1_000).toBeLessThan(underLoadMs(READY_MS_MAX));
   expect(system.printed()).toMatch(/ended +\d+ processes that a killed start had left running/);
   const pids = (await processesOf(dataDir)).map(({ pid }) => pid);
   expect(left.filter(({ pid }) => pids.includes(pid))).toEqual([]);

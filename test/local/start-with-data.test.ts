@@ -1,13 +1,20 @@
-import { Long, MongoClient } from 'mongodb';
+import { creationEntry } from '@plant-store/audit/ledger/audit-entry';
+import { sealEntries } from '@plant-store/audit/sealing/seal-entries';
+import type { PlantDocument } from '@plant-store/contracts/plant-document';
+import { createMongoClient } from '@plant-store/platform/mongo/mongo';
+import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endProcessesOf } from '../harness/processes/processes.ts';
+import { longTimeouts } from '../harness/servers/long-timeouts.ts';
 import { needsServers } from '../harness/servers/servers.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { sealing } from '../worker/batch-parts.ts';
 import {
-  command,
   dataDirectory,
+  printedCurl,
   removeDataDirectory,
   type StartedSystem,
+  sendCurl,
   startSystem,
 } from './started-system.ts';
 
@@ -26,8 +33,7 @@ let system: StartedSystem;
 beforeAll(async () => {
   dataDir = await dataDirectory();
   system = await startSystem(dataDir);
-  const { code } = await command('sh', ['-c', `${/^ *(curl .*)$/m.exec(system.printed())?.[1]} -sf`]);
-  expect(code).toBe(0);
+  expect((await sendCurl(printedCurl(system))).status).toBe(200);
 });
 afterAll(async () => {
   await system.stop();
@@ -51,19 +57,39 @@ test(`npm start over ${PLANTS} plants is ready in time, since it reads none of t
   expect(seconds).toBeLessThan(START_S_MAX);
 }, 600_000);
 
-/** Copies of the plant that was created, as they look once they are processed. */
+/** Copies of the plant that was created, as they look once they are indexed and audited. */
 async function storePlants(): Promise<void> {
-  await using mongo = new MongoClient(system.runFile().mongodb);
-  for (const name of ['plants', 'plant_search']) {
-    const collection = mongo.db().collection<{ _id: Long }>(name);
-    const processed = () => collection.findOne({ pending: { $exists: false } });
-    const document = await waitFor(processed, { withinMs: 30_000, what: `a plant in ${name}` });
-    for (let first = 1; first <= PLANTS; first += BATCH) {
-      const documents = Array.from({ length: BATCH }, (_, index) => ({
-        ...document,
-        _id: Long.fromNumber(first + index),
-      }));
-      await collection.insertMany(documents, { ordered: false });
-    }
+  const client = createMongoClient(system.runFile().mongodb, 'start-with-data', longTimeouts);
+  try {
+    const database = client.db();
+    const copies = async (name: string, keep: (copies: PlantDocument[]) => Promise<unknown>) => {
+      const collection = database.collection<PlantDocument>(name);
+      const processed = () => collection.findOne({ pending: { $exists: false } });
+      const document = await waitFor(processed, { withinMs: 30_000, what: `a plant in ${name}` });
+      for (let first = 1; first <= PLANTS; first += BATCH) {
+        const some = Array.from({ length: BATCH }, (_, index) => ({
+          ...document,
+          _id: BigInt(first + index),
+        }));
+        await collection.insertMany(some, { ordered: false });
+        await keep(some);
+      }
+    };
+    await copies('plant_search', async () => {});
+    const deps = sealing(client, database.databaseName, { sealer: 'start-with-data' });
+    await copies('plants', async (plants) => {
+      expect(await sealEntries(deps, plants.map(creationEntry))).toEqual([]);
+    });
+    expect(await auditedPlants(database)).toBeGreaterThan(PLANTS);
+  } finally {
+    await client.close();
   }
+}
+
+async function auditedPlants(database: Db): Promise<number> {
+  const [sum] = await database
+    .collection('audit_blocks')
+    .aggregate<{ entries: number }>([{ $group: { _id: null, entries: { $sum: { $size: '$entries' } } } }])
+    .toArray();
+  return Number(sum?.entries);
 }

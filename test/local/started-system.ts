@@ -82,6 +82,23 @@ async function ready(
   };
 }
 
+/** The create that it has printed, as a command of curl. */
+export function printedCurl(system: StartedSystem): string {
+  return /^ *(curl .*)$/m.exec(system.printed())?.[1] as string;
+}
+
+/** Sends what the printed command sends, without curl. */
+export function sendCurl(command: string): Promise<Response> {
+  const [, url] = /^curl (\S+) /.exec(command) as string[];
+  const headers = [...command.matchAll(/-H '([^:]+): ([^']+)'/g)];
+  const [, body] = / -d '([^']+)'$/.exec(command) as string[];
+  return fetch(url as string, {
+    method: 'POST',
+    headers: headers.map(([, name, value]) => [name, value] as [string, string]),
+    body: body as string,
+  });
+}
+
 /** Starts what cannot start, and waits for its end. */
 export function failedStart(
   dataDir: string,

@@ -58,7 +58,8 @@ export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredReque
     ending.add(socket);
     const refusal = PARSER_ERRORS[error.code ?? '']?.() ?? new ApiError('malformedRequest');
     const answer = last.get(socket);
-    if (answer === undefined || answer.req.complete) refuseInTurn(socket, refusal, waitedMs(socket, refusal));
+    if (answer === undefined || answer.req.complete)
+      refuseInTurn(socket, refusal, arrivalMsOf(socket, refusal));
     // Otherwise the body of the last request is broken. If it is already answered, the connection is closed after the
     // answer. If the body is being read, the reader gets the error and answers.
     else if (answer.writableEnded) afterAnswer(answer, () => socket.destroy());
@@ -67,19 +68,28 @@ export function rawAnswers(headMsMax: number, onAnswered: (answer: AnsweredReque
   }
 
   /** How long the refused bytes took to arrive. */
-  function waitedMs(socket: Duplex, refusal: ApiError): number {
+  function arrivalMsOf(socket: Duplex, refusal: ApiError): number {
     const since = opened.get(socket);
     if (since !== undefined && !last.has(socket)) return performance.now() - since;
     // After earlier requests the time of the first byte is unknown; a head that timed out took the whole timeout.
     return refusal.status === 408 ? headMsMax : 0;
   }
 
-  /** Sends the refusal once all earlier requests on the connection are answered. */
-  function refuseInTurn(socket: Duplex, refusal: ApiError, ms: number, request?: IncomingMessage): void {
+  /**
+   * Sends the refusal once all earlier requests on the connection are answered.
+   * @param arrivalMs how long the refused bytes took to arrive; what they wait for their turn is added
+   */
+  function refuseInTurn(
+    socket: Duplex,
+    refusal: ApiError,
+    arrivalMs: number,
+    request?: IncomingMessage,
+  ): void {
     ending.add(socket);
+    const since = performance.now() - arrivalMs;
     afterAnswer(last.get(socket), () => {
       if (!socket.writable) return;
-      const { headers, body } = toAnswer(refusal, ms, request);
+      const { headers, body } = toAnswer(refusal, performance.now() - since, request);
       const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();

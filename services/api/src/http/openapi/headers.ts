@@ -1,8 +1,5 @@
 import type { oas31 } from 'openapi3-ts';
 
-/** 1 to 255 visible characters, bare (not beginning with a quote) or as a structured-field string. */
-const IDEMPOTENCY_KEY_PATTERN = String.raw`^([!#-~][!-~]{0,254}|"([!#-\[\]-~]|\\["\\]){1,255}")$`;
-
 /** Headers a client may send, beside Authorization, which the security scheme documents. */
 export const requestHeaders: Record<string, oas31.ParameterObject> = {
   'Idempotency-Key': {
@@ -12,7 +9,11 @@ export const requestHeaders: Record<string, oas31.ParameterObject> = {
       'Makes a repetition safe: the same key with the same plant, from the same subject, is answered as the first ' +
       'request was, and nothing is stored twice. Send a new one for each plant, for example a UUID. A bare key and ' +
       'the same key as a quoted string are equal.',
-    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN },
+    schema: {
+      type: 'string',
+      // 1 to 255 visible characters, bare (not beginning with a quote) or as a structured-field string.
+      pattern: '^([!#-~][!-~]{0,254}|"([!#-\\[\\]-~]|\\\\["\\\\]){1,255}")$',
+    },
     example: '1c3f0a52-6f0e-4a9c-9d0b-5b0e6f4f7c21',
   },
   'X-Request-Id': {
