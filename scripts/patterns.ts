@@ -34,7 +34,7 @@ export function patternsIn(file: string, content: string): Pattern[] {
 }
 
 /** After `~` or `~*`: `"~^a$" 1;` or `~^a$ 1;` in a map, `if ($a !~* "^b$")`, `location ~ ^/c$ {`. */
-const NGINX_PATTERN = /"~\*?(?<inQuotes>[^"]+)"|~\*?\s*(?:"(?<quoted>[^"]+)"|(?<bare>[^\s"*;]+))/g;
+const NGINX_PATTERN = /"~\*?(?<inQuotes>[^"]+)"|~\*?\s*(?:"(?<quoted>[^"]+)"|(?<bare>[^\s"*;][^\s";]*))/g;
 
 function nginxPatternsIn(content: string): Pattern[] {
   return content.split('\n').flatMap((text, index) =>
@@ -78,7 +78,8 @@ function sourcePatternsIn(file: string, content: string): Pattern[] {
     NewExpression: addCall,
     CallExpression: addCall,
     Property: ({ key, value }) => {
-      if (key.type !== 'Identifier' || key.name !== 'pattern') return;
+      const name = key.type === 'Identifier' ? key.name : key.type === 'Literal' && key.value;
+      if (name !== 'pattern') return;
       const isText = value.type === 'Literal' && typeof value.value === 'string';
       add(value, isText ? value.value : undefined, 'u');
     },

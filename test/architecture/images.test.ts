@@ -28,7 +28,7 @@ test('the images are built with the manifest of every workspace', () => {
 
 const unpinned = (text: string) => text.replaceAll(/@sha256:[0-9a-f]{64}/g, '');
 
-test('pin-images.sh pins every base image to the digest that the registry names, again and again', async () => {
+test('pin-images.sh pins every image to the digest that the registry names, again and again', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-images-'));
   try {
     for (const file of ['docker-compose.yml', 'deploy/docker/Dockerfile', 'deploy/docker/pin-images.sh'])

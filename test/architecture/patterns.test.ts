@@ -12,7 +12,7 @@ describe('regular expressions that an input can make slow', { timeout: TIMEOUT_M
     ],
     ['a repetition of a repetition', 'const words = /^(\\w+\\s?)*$/;', /exponential/],
     ['a schema of JSON', "const schema = { type: 'string', pattern: '^(a+)+$' };", /exponential/],
-    ['a schema of JSON whose pattern stands elsewhere', 'const schema = { pattern: NAME };', /at run time/],
+    ['a schema of JSON whose pattern stands elsewhere', 'const schema = { "pattern": NAME };', /at run time/],
     ['what is put together at run time', "const one = new RegExp('^' + name);", /at run time/],
   ])('are found: %s', async (_case, source, problem) => {
     const findings = await unsafePatterns('example.ts', `const type = '', name = '';\n${source}\n`);
@@ -46,7 +46,7 @@ describe('regular expressions that an input can make slow', { timeout: TIMEOUT_M
       '  ~*^(a+)+$ 1;',
       '}',
       'if ($c !~* "^(b*)*$") {',
-      'location ~ ^/(c+)+$ {',
+      'location ~ ^/x*x*x*$ {',
       'map $d $e { "~^f$" 1; "~^(g+)+$" 2; }',
       '# location ~ ^/(h+)+$ {',
     ].join('\n');

@@ -139,6 +139,7 @@ test('a second start on the same DATA_DIR is refused and disturbs nothing', asyn
 test('SIGTERM ends it with 0 and leaves no process; the next start finds plants, secret and passwords', async () => {
   const { ops, processes } = system.runFile();
   const line = printedCurl(system);
+  expect((await sendCurl(line)).status).toBe(200);
   const { code, stderr } = await system.stop();
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(processes.filter(({ pid }) => isAlive(pid))).toEqual([]);

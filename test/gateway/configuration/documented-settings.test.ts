@@ -77,6 +77,14 @@ test('.env.example names every setting of the compose files with its default, an
   expect([...named.keys()].sort()).toEqual([...settings.keys()].sort());
 });
 
+test('with TLS the gateway is told of all the memory that compose gives it', async () => {
+  const compose = await read('deploy/docker/docker-compose.tls.yml');
+  const [, memory] = /^ +GATEWAY_MEMORY: (\d+)$/m.exec(compose) ?? [];
+  const [, limit] = /^ +mem_limit: (\d+)m$/m.exec(compose) ?? [];
+  expect(Number(memory)).toBeGreaterThan(512);
+  expect(memory).toBe(limit);
+});
+
 test('the compose file holds no secret, and a missing one says what to do', async () => {
   const compose = await read('docker-compose.yml');
   for (const name of ['MONGODB_API_PASSWORD', 'MONGODB_ADMIN_PASSWORD', 'REDIS_PASSWORD', 'OPS_USERS']) {
